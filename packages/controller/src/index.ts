@@ -82,14 +82,16 @@ export {
   type RunnableProblem,
 } from "./manager/runnable-error.ts";
 export type { SignalSource } from "./manager/stop-signals.ts";
-export type { AddOptions } from "./queue/add-options.ts";
-export type { DrainOptions } from "./queue/drain-options.ts";
-export type { DelayedKey, DrainReport } from "./queue/drain-report.ts";
-export type { QueueMetrics, WorkInFlight } from "./queue/queue-metrics.ts";
-export type { WorkItem } from "./queue/work-item.ts";
+export type { WorkItem } from "./queue/backlog.ts";
 export { WorkQueue } from "./queue/work-queue.ts";
 export type {
+  AddOptions,
+  DelayedKey,
+  DrainOptions,
+  DrainReport,
   KeyedWorkQueueOptions,
+  QueueMetrics,
+  WorkInFlight,
   WorkQueueArguments,
   WorkQueueOptions,
 } from "./queue/work-queue-options.ts";

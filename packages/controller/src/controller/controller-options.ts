@@ -18,7 +18,7 @@ import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metric
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
-import { QUEUE_METRICS, type QueueMetrics } from "../queue/queue-metrics.ts";
+import { QUEUE_METRICS, type QueueMetrics } from "../queue/work-queue-options.ts";
 import type { Reconciler } from "../reconcile/reconcile.ts";
 import type { Source } from "../source/source.ts";
 import { ABORT_GRACE, GRACE } from "../stop-budget.ts";

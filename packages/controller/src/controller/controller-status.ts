@@ -1,4 +1,4 @@
-import type { DrainReport } from "../queue/drain-report.ts";
+import type { DrainReport } from "../queue/work-queue-options.ts";
 
 /** State of a controller. `"idle"` is before `run`; `"stopping"` drains; `"stopped"` is final. */
 export type ControllerState = "idle" | "running" | "paused" | "stopping" | "stopped";

@@ -3,7 +3,7 @@ import { holdOpen } from "@holdfast/clock/internal";
 import { withTimeout } from "@holdfast/wait";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { Leadership } from "../leadership.ts";
-import type { DrainReport } from "../queue/drain-report.ts";
+import type { DrainReport } from "../queue/work-queue-options.ts";
 import { type ResolvedRun, type RunOptions, resolveRun } from "../run-options.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import { Waiters } from "../waiters.ts";

@@ -1,7 +1,7 @@
 import { callSafely } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { type Logger, logSafely } from "../logger.ts";
-import type { QueueMetrics } from "../queue/queue-metrics.ts";
+import type { QueueMetrics } from "../queue/work-queue-options.ts";
 
 /** Calls user code whose errors must not end a controller. */
 export class Hooks {

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { TimeoutError } from "@holdfast/wait";
-import { newerOf, type WorkItem } from "../queue/work-item.ts";
+import { newerOf, type WorkItem } from "../queue/backlog.ts";
 import type { AbortCause } from "../reconcile/outcome.ts";
 import type { ReconcileRequest } from "../reconcile/reconcile.ts";
 import type { Task } from "./task.ts";

@@ -6,8 +6,8 @@ import {
   requireString,
 } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
+import { newerOf, type WorkItem } from "../queue/backlog.ts";
 import { AFTER_A_TURN } from "../queue/delayed-items.ts";
-import { newerOf, type WorkItem } from "../queue/work-item.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
 import type { KeyedWorkQueueOptions, WorkQueueArguments } from "../queue/work-queue-options.ts";
 import { limitRetries, type Outcome, outcomeOf, type Settlement } from "../reconcile/outcome.ts";

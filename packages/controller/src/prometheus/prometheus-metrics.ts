@@ -6,7 +6,7 @@ import {
 } from "@holdfast/clock/internal";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { ControllerMetrics } from "../controller-metrics.ts";
-import type { QueueMetrics } from "../queue/queue-metrics.ts";
+import type { QueueMetrics } from "../queue/work-queue-options.ts";
 import { ControllerFamilies } from "./controller-families.ts";
 import { type Candidate, LeadershipGauge } from "./leadership-gauge.ts";
 import { QueueFamilies } from "./queue-families.ts";

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { QueueMetrics } from "../queue/queue-metrics.ts";
+import type { QueueMetrics } from "../queue/work-queue-options.ts";
 import { QueueSeries } from "./queue-series.ts";
 
 /**

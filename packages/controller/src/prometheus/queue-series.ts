@@ -1,4 +1,4 @@
-import type { QueueMetrics, WorkInFlight } from "../queue/queue-metrics.ts";
+import type { QueueMetrics, WorkInFlight } from "../queue/work-queue-options.ts";
 
 /** Counters of one queue within the families of all. Durations are in seconds. */
 export interface QueueCounters {

@@ -1,19 +1,94 @@
-import type { Clock } from "@holdfast/clock";
+import type { Clock, PassiveClock } from "@holdfast/clock";
 import { DelayedItems } from "./delayed-items.ts";
-import type { DelayedKey } from "./drain-report.ts";
-import { InFlight } from "./in-flight.ts";
 import {
   isDelayed,
   isWaiting,
+  type QueueItem,
+  queueItem,
   whenAdded,
   whenCancelled,
   whenDone,
   whenPostponed,
 } from "./item-state.ts";
-import { type QueueItem, queueItem } from "./queue-item.ts";
-import type { QueueMetrics } from "./queue-metrics.ts";
 import { ReadyItems } from "./ready-items.ts";
-import { IssuedWorkItem, type WorkItem } from "./work-item.ts";
+import type { DelayedKey, QueueMetrics, WorkInFlight } from "./work-queue-options.ts";
+
+/**
+ * A key taken from a queue, and the exclusive right to work on it.
+ *
+ * The right ends with {@link WorkItem.done}. Until then the queue does not hand the key out again, even
+ * if it is added. A second or late call of `done` does nothing: it cannot end the work of another holder.
+ *
+ * @example
+ * ```ts
+ * import { WorkQueue } from "@holdfast/controller";
+ *
+ * const queue = new WorkQueue();
+ * queue.add("a");
+ * const first = queue.take();
+ * queue.add("a"); // comes back when the first is done
+ * console.log(first?.key, queue.take()); // => a undefined
+ * first?.done();
+ * const second = queue.take();
+ * first?.done();
+ * console.log(second?.key, queue.inFlight); // => a 1
+ * ```
+ */
+export interface WorkItem<Item> extends Disposable {
+  /** The latest item that was added with this key. */
+  readonly item: Item;
+
+  /** The key of the item. */
+  readonly key: string;
+
+  /** The priority of the key when it was taken. */
+  readonly priority: number;
+
+  /** Ends the work, whether it succeeded or failed. A second call does nothing. */
+  done(): void;
+
+  /** Same as {@link WorkItem.done}, for `using`. */
+  [Symbol.dispose](): void;
+}
+
+/** A work item as its queue sees it. */
+export class IssuedWorkItem<Item> implements WorkItem<Item> {
+  readonly key: string;
+  readonly item: Item;
+  readonly priority: number;
+  /** For the queue, until the item is done: afterwards the record may be another key's. */
+  readonly record: QueueItem<Item>;
+  /** When the item was taken, if the queue has metrics. */
+  readonly startedAt: number;
+  /** Undefined once the item is done. */
+  #finish: Finish<Item> | undefined;
+
+  constructor(record: QueueItem<Item>, item: Item, startedAt: number, finish: Finish<Item>) {
+    this.#finish = finish;
+    this.record = record;
+    this.key = record.key;
+    this.item = item;
+    this.priority = record.priority;
+    this.startedAt = startedAt;
+  }
+
+  done(): void {
+    const finish = this.#finish;
+    this.#finish = undefined;
+    finish?.(this);
+  }
+
+  [Symbol.dispose](): void {
+    this.done();
+  }
+}
+
+/** The item added with the key since it was taken; undefined if there is none. Valid until it is done. */
+export function newerOf<Item>(workItem: WorkItem<Item>): Item | undefined {
+  return (workItem as IssuedWorkItem<Item>).record.item;
+}
+
+type Finish<Item> = (workItem: IssuedWorkItem<Item>) => void;
 
 /** Options for a {@link Backlog}. */
 export interface BacklogOptions<Item> {
@@ -249,5 +324,35 @@ export class Backlog<Item> {
     const last = this.#lastIdle;
     this.#lastIdle = record;
     if (last !== record && last?.state === "idle") this.#records.delete(last.key);
+  }
+}
+
+/** Work items that are taken and not done, the oldest first. For metrics. */
+class InFlight implements WorkInFlight {
+  readonly #clock: PassiveClock;
+  readonly #work = new Set<{ readonly startedAt: number }>();
+
+  constructor(clock: PassiveClock) {
+    this.#clock = clock;
+  }
+
+  get unfinished(): number {
+    const now = this.#clock.monotonic();
+    let sum = 0;
+    for (const { startedAt } of this.#work) sum += now - startedAt;
+    return sum;
+  }
+
+  get longestRunning(): number {
+    const [first] = this.#work;
+    return first === undefined ? 0 : this.#clock.monotonic() - first.startedAt;
+  }
+
+  add(work: { readonly startedAt: number }): void {
+    this.#work.add(work);
+  }
+
+  delete(work: { readonly startedAt: number }): void {
+    this.#work.delete(work);
   }
 }

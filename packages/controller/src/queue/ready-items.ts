@@ -1,5 +1,5 @@
 import { TimerHeap } from "@holdfast/clock/internal";
-import { NO_SLOT, type QueueItem } from "./queue-item.ts";
+import { NO_SLOT, type QueueItem } from "./item-state.ts";
 
 /** The line is rebuilt when so many of its entries are used up or void, and no fewer than the others. */
 const MIN_USED = 1_024;

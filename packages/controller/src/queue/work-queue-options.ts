@@ -10,7 +10,6 @@ import {
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import { LimiterClock } from "../limit/limiter-clock.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
-import { QUEUE_METRICS, type QueueMetrics } from "./queue-metrics.ts";
 
 const OPTIONS: OptionNames<WorkQueueOptions<never>> = {
   name: true,
@@ -114,3 +113,128 @@ export function resolveWorkQueue<Item>(
 function itself(item: unknown): string {
   return item as string;
 }
+
+/** Options for `WorkQueue.add`. */
+export interface AddOptions {
+  /**
+   * Delay before the key is queued, in milliseconds. 0 and below mean now; `Infinity` means until the
+   * key is added again. The earliest of several times for one key holds.
+   *
+   * @defaultValue `0`
+   */
+  readonly after?: number | undefined;
+
+  /**
+   * Priority of the key: higher goes first. Any finite number. The highest of several priorities for
+   * one key holds until the key is taken. A queued key whose priority rises waits as of then, unless its old
+   * place is better. A key in flight waits as of the first add since it was taken.
+   *
+   * @defaultValue `0`
+   */
+  readonly priority?: number | undefined;
+}
+
+/** Options for `WorkQueue.drain`. */
+export interface DrainOptions {
+  /**
+   * Maximum wait in milliseconds. At least 0, which reports at once, or `Infinity`.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly timeout?: number | undefined;
+
+  /**
+   * Ends the wait: the promise rejects at once with `signal.reason`. The queue stays shut down.
+   *
+   * @defaultValue none
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A key that was delayed when its queue was shut down. */
+export interface DelayedKey<Item> {
+  /** The key. */
+  readonly key: string;
+  /** The latest item that was added with this key. */
+  readonly item: Item;
+  /** The rest of its delay, in milliseconds: pass it to `add` of another queue. */
+  readonly after: number;
+}
+
+/** The keys that a drained {@link WorkQueue} had left. */
+export interface DrainReport<Item> {
+  /** Whether every key that was queued or in flight is done. */
+  readonly finished: boolean;
+  /** The keys still in flight. Empty if `finished`. */
+  readonly running: readonly string[];
+  /**
+   * The keys still queued, in their order, then those added again while in flight. Empty if
+   * `finished`.
+   */
+  readonly queued: readonly string[];
+  /** The delayed keys, the earliest first. They are never queued. */
+  readonly delayed: readonly DelayedKey<Item>[];
+}
+
+/** Ages of the work in flight of a queue, computed at each read. Read them when you report. */
+export interface WorkInFlight {
+  /** Sum of the ages of all work in flight, in milliseconds. */
+  readonly unfinished: number;
+
+  /** Age of the oldest work in flight, in milliseconds; 0 if there is none. */
+  readonly longestRunning: number;
+}
+
+/**
+ * Receiver of the facts that a {@link WorkQueue} measures, one call per fact. All durations are in
+ * milliseconds.
+ *
+ * Every method is called when the queue's own state is final, and must neither throw nor block. Leave
+ * the option `metrics` out if you need none: the queue then reads the clock less often.
+ *
+ * | Method | Name in client-go |
+ * | --- | --- |
+ * | `depth` | `workqueue_depth` |
+ * | `added` | `workqueue_adds_total` |
+ * | `started` | `workqueue_queue_duration_seconds` |
+ * | `finished` | `workqueue_work_duration_seconds` |
+ * | `retried` | `workqueue_retries_total` |
+ * | `watch` | `workqueue_unfinished_work_seconds`, `workqueue_longest_running_processor_seconds` |
+ * | `ended` | none: gauges of the queue end here |
+ */
+export interface QueueMetrics {
+  /**
+   * The number of keys of a priority that wait to be taken has changed. A key added while in flight
+   * counts from then on, though it is queued only when its work is done.
+   */
+  depth(change: number, priority: number): void;
+
+  /** A key that did not wait to be taken now does. */
+  added(): void;
+
+  /** A key was taken, `queueDuration` after it was added or became due. */
+  started(queueDuration: number): void;
+
+  /** A work item is done, `workDuration` after it was taken. */
+  finished(workDuration: number): void;
+
+  /** A key was added with a delay, by a retry or otherwise. */
+  retried(): void;
+
+  /** Called once, by the queue's constructor, with ages that stay readable. */
+  watch(work: WorkInFlight): void;
+
+  /** Called once, when the queue has ended: after a drain, or when it is shut down and its last key is done. */
+  ended(): void;
+}
+
+/** The methods of {@link QueueMetrics}. */
+export const QUEUE_METRICS: readonly (keyof QueueMetrics)[] = [
+  "depth",
+  "added",
+  "started",
+  "finished",
+  "retried",
+  "watch",
+  "ended",
+];

@@ -11,12 +11,14 @@ import {
 import { withTimeout } from "@holdfast/wait";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { Waiters } from "../waiters.ts";
-import type { AddOptions } from "./add-options.ts";
-import { Backlog } from "./backlog.ts";
-import type { DrainOptions } from "./drain-options.ts";
-import type { DrainReport } from "./drain-report.ts";
-import type { WorkItem } from "./work-item.ts";
-import { resolveWorkQueue, type WorkQueueArguments } from "./work-queue-options.ts";
+import { Backlog, type WorkItem } from "./backlog.ts";
+import {
+  type AddOptions,
+  type DrainOptions,
+  type DrainReport,
+  resolveWorkQueue,
+  type WorkQueueArguments,
+} from "./work-queue-options.ts";
 
 const ADD_OPTIONS: OptionNames<AddOptions> = {
   after: true,

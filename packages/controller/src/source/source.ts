@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import type { AddOptions } from "../queue/add-options.ts";
+import type { AddOptions } from "../queue/work-queue-options.ts";
 
 /** Options for `SourceContext.enqueue`, and for `Controller.add`. */
 export interface EnqueueOptions extends AddOptions {

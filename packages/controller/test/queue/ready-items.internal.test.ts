@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type QueueItem, queueItem } from "../../src/queue/queue-item.ts";
+import { type QueueItem, queueItem } from "../../src/queue/item-state.ts";
 import { ReadyItems } from "../../src/queue/ready-items.ts";
 
 const operation = fc.oneof(
