@@ -82,6 +82,7 @@ export {
   type TypedResourceOptions,
 } from "./object/resource.ts";
 export type { FieldSelector, LabelSelector } from "./object/selector.ts";
+export type { OperatorControllerArguments } from "./operator/failure-events.ts";
 export {
   type HealthCheck,
   type HealthChecks,

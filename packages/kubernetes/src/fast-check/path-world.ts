@@ -124,7 +124,7 @@ export class PathWorld {
             throw error;
           }
         };
-        return context.controller({ ...options, reconcile });
+        return context.controller({ ...options, reconcile } as typeof options);
       },
     };
   }

@@ -132,9 +132,22 @@ export class EventRecorder implements Runnable {
    * @param event - see {@link EventDetails}
    */
   record(object: DeepReadonly<KubeObject>, event: EventDetails): void {
+    this.#record(() => occurrenceOf(object, event));
+  }
+
+  /**
+   * As {@link EventRecorder.record}, but an event with another note is no repetition.
+   *
+   * @internal
+   */
+  recordText(object: DeepReadonly<KubeObject>, event: EventDetails): void {
+    this.#record(() => ({ ...occurrenceOf(object, event), isText: true }));
+  }
+
+  #record(make: () => Occurrence): void {
     const { clock } = this.#options;
     try {
-      const occurrence = occurrenceOf(object, event);
+      const occurrence = make();
       const now = { wall: clock.now(), monotonic: clock.monotonic() };
       const effect = this.#series.record(occurrence, now);
       // The write of a pending series has its time: after its interval, or after the delay of a retry.

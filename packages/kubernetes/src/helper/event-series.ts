@@ -29,6 +29,8 @@ export interface Occurrence {
   readonly reason: string;
   readonly action: string;
   readonly note: string;
+  /** Whether another note is another event. */
+  readonly isText?: boolean;
 }
 
 /** Now, on both scales of a clock. */
@@ -166,10 +168,10 @@ interface Budget {
   readonly at: number;
 }
 
-/** Key of the series of an occurrence: object, type, reason and action. */
+/** Key of the series of an occurrence: object, type, reason and action, and the note of an event that its text tells apart. */
 export function seriesKey(occurrence: Occurrence): string {
-  const { type, reason, action } = occurrence;
-  return JSON.stringify([objectKey(occurrence), type, reason, action]);
+  const { type, reason, action, note, isText = false } = occurrence;
+  return JSON.stringify([objectKey(occurrence), type, reason, action, ...(isText ? [note] : [])]);
 }
 
 function objectKey({ regarding }: Occurrence): string {

@@ -11,7 +11,6 @@ import {
 } from "@holdfast/clock/internal";
 import type {
   Controller,
-  ControllerArguments,
   LeaderElectorOptions,
   Leadership,
   Logger,
@@ -26,6 +25,7 @@ import type { EventRecorder } from "../helper/event-recorder.ts";
 import { LOGGER, programLogger } from "../logger.ts";
 import { requireNamespace } from "../object/resource-name.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
+import type { OperatorControllerArguments } from "./failure-events.ts";
 import type { HealthServerOptions } from "./health-server.ts";
 import { OPERATOR_METRICS, type OperatorMetrics } from "./operator-metrics.ts";
 
@@ -71,11 +71,12 @@ export interface OperatorContext {
   readonly metrics: OperatorMetrics | undefined;
 
   /**
-   * Makes a controller with the operator's clock, randomness, logger and metrics. Options given here win.
+   * Makes a controller with the operator's clock, randomness, logger and metrics. Options given here win. With
+   * `failureEvents` failures become Events of the object.
    *
    * Source: `ctrl.NewControllerManagedBy` of sigs.k8s.io/controller-runtime.
    */
-  controller<Item = string>(options: ControllerArguments<Item>): Controller<Item>;
+  controller<Item = string>(options: OperatorControllerArguments<Item>): Controller<Item>;
 }
 
 /**

@@ -15,6 +15,7 @@ import { KubeClient } from "../client/kube-client.ts";
 import { Cluster } from "../cluster/cluster.ts";
 import { LeaseLock } from "../election/lease-lock.ts";
 import { EventRecorder } from "../helper/event-recorder.ts";
+import { type OperatorControllerArguments, recordFailures } from "./failure-events.ts";
 import { canElect, isFollowing, isWithinLease } from "./health-checks.ts";
 import { type HealthChecks, HealthServer } from "./health-server.ts";
 import {
@@ -123,7 +124,7 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
     instance: identity,
     ...common,
   });
-  const controller = controllersOf(resolved);
+  const controller = controllersOf(resolved, events);
   const context = { cluster, client, events, identity, metrics, controller, ...common };
   const start = await setup(context);
   requireFunction("the result of options.setup", start);
@@ -141,19 +142,25 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   await manager.run(signal);
 }
 
-function controllersOf(operator: ResolvedOperator): OperatorContext["controller"] {
+function controllersOf(
+  operator: ResolvedOperator,
+  events: EventRecorder,
+): OperatorContext["controller"] {
   const { clock, random, logger, metrics } = operator;
-  return <Item>(options: ControllerArguments<Item>) => {
+  return <Item>(options: OperatorControllerArguments<Item>) => {
     requireOptions("options", options);
-    const { name } = options;
+    const { failureEvents, ...own } = options as OperatorControllerArguments<never>;
+    const { name } = own;
     requireText("options.name", name);
+    const recorder = { events, clock: own.clock ?? clock };
+    const hooked = failureEvents ? recordFailures(own, failureEvents, recorder) : own;
     return new Controller<Item>({
       clock,
       random,
       logger,
       metrics: metrics?.controller(name),
       queueMetrics: metrics?.queue(name),
-      ...options,
+      ...(hooked as unknown as ControllerArguments<Item>),
     });
   };
 }

@@ -6,7 +6,6 @@ import {
   requireHooks,
   requireOptions,
 } from "@holdfast/clock/internal";
-import type { ControllerArguments } from "@holdfast/controller";
 import {
   type ExplorationReport,
   type ExploreSettings,
@@ -18,6 +17,7 @@ import type { KubeClient } from "../../client/kube-client.ts";
 import { builtIn } from "../../object/built-in.ts";
 import type { KubeObject } from "../../object/kube-object.ts";
 import { type Resource, requireResource } from "../../object/resource.ts";
+import type { OperatorControllerArguments } from "../../operator/failure-events.ts";
 import type { OperatorContext, StartWork } from "../../operator/operator-options.ts";
 import { runOperator } from "../../operator/run-operator.ts";
 import { FakeApi, serveResources } from "../fake-api.ts";
@@ -295,8 +295,11 @@ function started<World>(
   const { starting, note, watch, endTerm, link, step, uid } = program;
   return async (context) => {
     starting("setup");
-    const controller = <Item>(options: ControllerArguments<Item>) =>
-      context.controller({ ...options, reconcile: watch(options.name, options.reconcile) });
+    const controller = <Item>(options: OperatorControllerArguments<Item>) =>
+      context.controller({
+        ...options,
+        reconcile: watch(options.name, options.reconcile),
+      } as typeof options);
     const start = await setup({ ...context, controller, link, step, uid, world });
     if (typeof start !== "function") return start;
     starting("the first list of the caches");
