@@ -361,6 +361,8 @@ const testingDoors = [
           only: text,
           worlds: kinds.whole(1),
           pairs: kinds.whole(0),
+          time: kinds.above(0),
+          signal: kinds.signal,
           quiet: kinds.positive,
           upgradeFrom: kinds.func,
           resourcesFrom: kinds.arrayOf(isResource),

@@ -23,6 +23,7 @@ test.each(isThorough ? [1, 2, 3] : [1])(
   async (seed) => {
     const [worlds, pairs] = isThorough ? [1_000, 900] : [60, 20];
     const report = await explore({
+      time: Number.POSITIVE_INFINITY,
       seed,
       worlds,
       pairs,

@@ -45,6 +45,7 @@ class Machine {
 
 test.each([1, 2, 3])("ends with the processes of the manifest, seed %i", async (seed) => {
   const { worlds, planned } = await explore({
+    time: Number.POSITIVE_INFINITY,
     seed,
     pairs,
     quiet: 60_000,

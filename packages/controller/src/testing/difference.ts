@@ -27,8 +27,7 @@ function compare(path: string, expected: unknown, actual: unknown, lines: string
     }
     return;
   }
-  const texts = [expected, actual].map((value) => JSON.stringify(value) ?? "undefined");
-  const [wanted = "", got = ""] = texts;
+  const [wanted, got] = [jsonOf(expected), jsonOf(actual)];
   if (wanted === got) return;
   const start = startOf(wanted, got);
   lines.push(`${path || "state"}: expected ${cut(wanted, start)}, got ${cut(got, start)}`);
@@ -41,7 +40,11 @@ function isTree(value: unknown): value is Tree {
 }
 
 function show(value: unknown): string {
-  return cut(JSON.stringify(value) ?? "undefined", 0);
+  return cut(jsonOf(value), 0);
+}
+
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value) ?? "undefined";
 }
 
 /** Where to begin to show two texts: shortly before they differ, if that is far from their begin. */

@@ -90,41 +90,39 @@ export function explorationError(failure: ExplorationFailure): ExplorationError 
   return new ExplorationError(messageOf(failure), { only, cause });
 }
 
-function messageOf({
-  fault,
-  isOfTest = false,
-  only,
-  lines,
-  steps,
-  notes = [],
-  step,
-  lastChange = 0,
-}: ExplorationFailure): string {
+function messageOf(failure: ExplorationFailure): string {
+  const { fault, isOfTest = false, only, lines } = failure;
+  const subject = isOfTest ? "test" : "program";
+  const shown = stepLines(failure);
+  const again =
+    only === undefined ? [] : ["", `Run this world alone: only: ${JSON.stringify(only)}`];
+  return [
+    fault ?? `the ${subject} is wrong without any fault`,
+    ...lines.map((line) => `  ${line}`),
+    ...(shown.length > 0 ? ["", "Steps:"] : []),
+    ...shown,
+    ...again,
+  ].join("\n");
+}
+
+/** The steps around one, the last change, and the notes between them. */
+function stepLines({ fault, steps, notes = [], step, lastChange = 0 }: ExplorationFailure) {
   const from = Math.max(0, step - 1 - STEPS_BEFORE);
   const end = step + STEPS_AFTER;
-  const shown = steps.slice(from, end);
   const later = steps.slice(Math.max(end, lastChange - 1), lastChange);
-  const log = (number: number): string[] =>
+  const after = (number: number): string[] =>
     notes.flatMap((note) => (note.after === number ? [noteLine(note)] : [])).slice(0, MAX_NOTES);
   const linesOf = (part: readonly Step[]): string[] =>
     part.flatMap((one) => [
       lineOf(one, one.number === step && fault !== undefined),
-      ...log(one.number),
+      ...after(one.number),
     ]);
-  const subject = isOfTest ? "test" : "program";
-  const head = fault ?? `the ${subject} is wrong without any fault`;
-  const again =
-    only === undefined ? [] : ["", `Run this world alone: only: ${JSON.stringify(only)}`];
   return [
-    head,
-    ...lines.map((line) => `  ${line}`),
-    ...(shown.length > 0 || notes.length > 0 ? ["", "Steps:"] : []),
-    ...(from === 0 ? log(0) : standing(notes, from).map(noteLine)),
-    ...linesOf(shown),
+    ...(from === 0 ? after(0) : standing(notes, from).map(noteLine)),
+    ...linesOf(steps.slice(from, end)),
     ...(later.length > 0 && lastChange > end + 1 ? [GAP] : []),
     ...linesOf(later),
-    ...again,
-  ].join("\n");
+  ];
 }
 
 /** How each replica was after a step: its latest note that is no line of a log. */

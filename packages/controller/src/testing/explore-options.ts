@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import {
   type OptionNames,
+  requireAbove,
   requireArray,
   requireFinite,
   requireFunction,
@@ -9,6 +10,7 @@ import {
   requireNotNegative,
   requireOptions,
   requirePositive,
+  requireSignal,
   requireText,
   requireWhole,
 } from "@holdfast/clock/internal";
@@ -53,6 +55,23 @@ export interface ExploreSettings<State> {
    * @defaultValue `1_000`
    */
   readonly worlds?: number | undefined;
+
+  /**
+   * Real time after which no other world begins, in milliseconds. Above 0; `Infinity` means no limit. At least one world
+   * runs. The worlds are in an order that has a world of each type of fault first, then the next of each, and those with
+   * two faults last. The default is below the limit of vitest and jest for a test: for an exploration that takes longer,
+   * raise both.
+   *
+   * @defaultValue `4_000`
+   */
+  readonly time?: number | undefined;
+
+  /**
+   * Ends the exploration: it rejects at once with `signal.reason`.
+   *
+   * @defaultValue none
+   */
+  readonly signal?: AbortSignal | undefined;
 
   /**
    * Number of worlds with two faults, drawn. Whole, at least 0.
@@ -261,6 +280,8 @@ const EXPLORE_SETTINGS: OptionNames<ExploreSettings<never>> = {
   faults: true,
   only: true,
   worlds: true,
+  time: true,
+  signal: true,
   pairs: true,
   replicas: true,
   quiet: true,
@@ -286,10 +307,11 @@ const OPTIONS: OptionNames<ExploreOptions<never, never>> = {
 export type ResolvedExplore<World, State = unknown> = {
   readonly [Name in Exclude<
     keyof ExploreOptions<World, State>,
-    "only" | "revisionOf" | "upgradeFrom"
+    "only" | "signal" | "revisionOf" | "upgradeFrom"
   >]-?: Exclude<ExploreOptions<World, State>[Name], undefined>;
 } & {
   readonly only: string | undefined;
+  readonly signal: AbortSignal | undefined;
   readonly upgradeFrom: ExploreOptions<World, State>["upgradeFrom"];
   readonly revisionOf: (world: World) => string;
   /** The methods of linked systems, as the run without a fault has found them. */
@@ -315,6 +337,7 @@ export function resolveExplore<World, State>(
     revisionOf: (made) => textOf((revisionOf ?? stateOf)(made)),
     ...resolveJudge(options),
     ...resolvePlans(options),
+    ...resolveLimits(options),
   };
 }
 
@@ -328,19 +351,26 @@ function resolveJudge<State>({ invariant, expect = "same" }: ExploreSettings<Sta
 }
 
 function resolvePlans<State>(settings: ExploreSettings<State>) {
-  const { faults = [], only, worlds = 1_000, pairs = 0, replicas = 1 } = settings;
+  const { faults = [], only, replicas = 1 } = settings;
   const { quiet = 600_000, longestTimer = 7_200_000, seed = 1, logger = silentLogger } = settings;
   requireTexts("options.faults", faults);
   if (only !== undefined) requireText("options.only", only);
-  requireWhole("options.worlds", worlds, 1);
-  requireWhole("options.pairs", pairs, 0);
   requireWhole("options.replicas", replicas, 1);
   requirePositive("options.quiet", quiet);
   requireNotNegative("options.longestTimer", longestTimer);
   requireFinite("options.longestTimer", longestTimer);
   requireMethods("options.logger", logger, ["debug", "info", "warn", "error"]);
   requireWhole("options.seed", seed, 0);
-  return { faults, only, worlds, pairs, replicas, quiet, longestTimer, logger, seed };
+  return { faults, only, replicas, quiet, longestTimer, logger, seed };
+}
+
+function resolveLimits<State>(settings: ExploreSettings<State>) {
+  const { worlds = 1_000, pairs = 0, time = 4_000, signal } = settings;
+  requireWhole("options.worlds", worlds, 1);
+  requireWhole("options.pairs", pairs, 0);
+  requireAbove("options.time", time, 0);
+  if (signal !== undefined) requireSignal("options.signal", signal);
+  return { worlds, pairs, time, signal };
 }
 
 function requireTexts(label: string, texts: readonly string[]): void {

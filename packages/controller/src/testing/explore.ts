@@ -1,4 +1,5 @@
-import { seededRandom } from "@holdfast/wait";
+import { realClock } from "@holdfast/clock";
+import { type Random, seededRandom } from "@holdfast/wait";
 import { differenceOf, plainOf } from "./difference.ts";
 import { describeFault, type ExplorationError, explorationError } from "./exploration-error.ts";
 import {
@@ -10,7 +11,7 @@ import {
 import { hiddenBy, type Mask, masked, maskedName, maskOf } from "./mask.ts";
 import {
   AT_REST,
-  drawFaults,
+  drawPlans,
   type Fault,
   faultsAfter,
   faultsOf,
@@ -20,6 +21,7 @@ import {
   type Places,
   type Plan,
   planName,
+  typeOf,
   upgradesOf,
 } from "./plan.ts";
 import { type Outcome, Trial } from "./trial.ts";
@@ -31,6 +33,12 @@ export interface ExplorationReport {
 
   /** Number of worlds that there are with one fault. */
   readonly planned: number;
+
+  /**
+   * Numbers of worlds that were not run, because of `time` or `worlds`, by type of fault; two types with a plus between
+   * them after an upgrade, and `pairs`. Empty if all were run.
+   */
+  readonly notRun: Readonly<Record<string, number>>;
 
   /** Number of faults of each type that have happened. */
   readonly faults: Readonly<Record<string, number>>;
@@ -91,9 +99,11 @@ export async function explore<World, State>(
   options: ExploreOptions<World, State>,
 ): Promise<ExplorationReport> {
   const resolved = resolveExplore(options) as ResolvedExplore<World>;
+  const end = realClock.monotonic() + resolved.time;
   const reference = await runReference(resolved, "new");
   const old = resolved.upgradeFrom === undefined ? undefined : await runReference(resolved, "old");
-  return await new Exploration(resolved, reference, old).run();
+  const exploration = new Exploration(resolved, reference, old);
+  return await exploration.run(() => realClock.monotonic() < end);
 }
 
 /** The run without a fault, which must be the same each time, and differ by another seed in names and values only. */
@@ -209,6 +219,7 @@ class Exploration<World> {
 
   /** The worlds with one fault so far, for second faults. */
   readonly #run: { readonly fault: Fault; readonly places: Places }[] = [];
+  readonly #notRun: Record<string, number> = {};
   #worlds = 0;
   #simulated: number;
 
@@ -237,16 +248,11 @@ class Exploration<World> {
     return { ...goal, counts };
   }
 
-  async run(): Promise<ExplorationReport> {
-    const { worlds, pairs, seed, only } = this.#options;
-    const random = seededRandom(seed);
-    if (only !== undefined) await this.#only(only.split("+"), only);
-    else {
-      for (const fault of drawFaults(this.#singles, worlds, random)) await this.#single(fault);
-      for (const plan of this.#upgradesWithFaults().slice(0, Math.max(0, worlds - this.#worlds)))
-        await this.#judged(plan);
-      await this.#pairs(pairs, (count) => Math.floor(random() * count));
-    }
+  /** @param hasTime - whether another world may begin */
+  async run(hasTime: () => boolean): Promise<ExplorationReport> {
+    const { only, logger } = this.#options;
+    if (only === undefined) await this.#all(() => this.#worlds === 0 || hasTime());
+    else await this.#only(only.split("+"), only);
     if (this.#worlds === 0)
       throw explorationError({
         fault: undefined,
@@ -256,15 +262,45 @@ class Exploration<World> {
         step: 0,
       });
     const { steps, left, mask } = this.#reference;
+    const notRun = this.#notRun;
+    if (Object.keys(notRun).length > 0)
+      logger.warn({ worlds: this.#worlds, notRun }, "exploration ended before all worlds were run");
     return {
       worlds: this.#worlds,
       planned: this.#singles.length,
+      notRun,
       faults: this.#fired,
       steps: steps.map(({ text }) => text),
       left,
       masked: hiddenBy(mask),
       simulated: Math.round(this.#simulated),
     };
+  }
+
+  async #all(hasTime: () => boolean): Promise<void> {
+    const { worlds, pairs, seed } = this.#options;
+    const random = seededRandom(seed);
+    const each = async (plans: readonly Plan[], run: (plan: Plan) => Promise<unknown>) => {
+      const drawn = drawPlans(plans, Math.max(0, worlds - this.#worlds), random);
+      const left = new Set(plans);
+      for (const plan of drawn) {
+        if (!hasTime()) break;
+        await run(plan);
+        left.delete(plan);
+      }
+      for (const plan of left) this.#skip(typeOf(plan));
+    };
+    await each(
+      this.#singles.map((fault) => [fault]),
+      ([fault]) => this.#single(fault as Fault),
+    );
+    await each(this.#upgradesWithFaults(), (plan) => this.#judged(plan));
+    const run = await this.#pairs(pairs, { hasTime, random });
+    this.#skip("pairs", pairs - run);
+  }
+
+  #skip(type: string, count = 1): void {
+    if (count > 0) this.#notRun[type] = (this.#notRun[type] ?? 0) + count;
   }
 
   async #single(fault: Fault): Promise<Places> {
@@ -284,17 +320,22 @@ class Exploration<World> {
       );
   }
 
-  /** Worlds with two faults: one that was run, and one of the steps that its world had after it. */
-  async #pairs(count: number, draw: (count: number) => number): Promise<void> {
+  /** Runs worlds with two faults, and returns how many: one that was run, and one of the steps that its world had after it. */
+  async #pairs(
+    count: number,
+    { hasTime, random }: { readonly hasTime: () => boolean; readonly random: Random },
+  ): Promise<number> {
+    const drawn = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const firsts = this.#run.flatMap(({ fault, places }) => {
       const seconds = faultsAfter(fault, places, this.#options.faults);
       return seconds.length === 0 ? [] : [{ fault, seconds }];
     });
-    if (firsts.length === 0) return;
-    for (let pair = 0; pair < count; pair += 1) {
-      const { fault, seconds } = firsts[draw(firsts.length)] as (typeof firsts)[number];
-      await this.#judged([fault, seconds[draw(seconds.length)] as Fault]);
+    let run = 0;
+    for (; run < count && firsts.length > 0 && hasTime(); run += 1) {
+      const { fault, seconds } = drawn(firsts);
+      await this.#judged([fault, drawn(seconds)]);
     }
+    return run;
   }
 
   async #only([first = "", second]: readonly string[], only: string): Promise<void> {

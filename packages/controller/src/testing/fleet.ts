@@ -91,6 +91,11 @@ export class Fleet {
     this.startAll();
   }
 
+  /** All replicas are gone for good. */
+  endAll(): void {
+    for (const replica of this.#live) this.end(replica);
+  }
+
   /** The replica is gone for good. */
   end(replica: Replica): void {
     replica.crash();

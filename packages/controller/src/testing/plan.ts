@@ -50,6 +50,11 @@ export function planName(plan: Plan): string {
   return plan.map(({ type, at }) => `${type}:${at}`).join("+");
 }
 
+/** Type of a plan: that of its fault, or two with a plus between them. */
+export function typeOf(plan: Plan): string {
+  return plan.map(({ type }) => type).join("+");
+}
+
 /** The parts of a world in which faults can happen. */
 export interface Places {
   readonly steps: readonly Step[];
@@ -89,9 +94,9 @@ export function faultsAfter(first: Fault, places: Places, without: readonly stri
   });
 }
 
-/** At most `count` of the faults, of all types alike: one of each type, then the next of each. */
-export function drawFaults(faults: readonly Fault[], count: number, random: Random): Fault[] {
-  const lists = [...groups(faults).values()];
+/** At most `count` of the plans, of all types alike: one of each type, then the next of each. */
+export function drawPlans(plans: readonly Plan[], count: number, random: Random): Plan[] {
+  const lists = [...groups(plans).values()];
   const sizes = sharesOf(
     lists.map(({ length }) => length),
     count,
@@ -99,13 +104,18 @@ export function drawFaults(faults: readonly Fault[], count: number, random: Rand
   const drawn = lists.map((list, index) => drawOf(list, sizes[index] ?? 0, random));
   const longest = Math.max(0, ...sizes);
   return Array.from({ length: longest }, (_, index) =>
-    drawn.flatMap((list) => list[index] ?? []),
+    drawn.flatMap((list) => list.slice(index, index + 1)),
   ).flat();
 }
 
-function groups(faults: readonly Fault[]): Map<string, Fault[]> {
-  const byType = new Map<string, Fault[]>();
-  for (const fault of faults) byType.set(fault.type, [...(byType.get(fault.type) ?? []), fault]);
+function groups(plans: readonly Plan[]): Map<string, Plan[]> {
+  const byType = new Map<string, Plan[]>();
+  for (const plan of plans) {
+    const type = typeOf(plan);
+    const group = byType.get(type);
+    if (group === undefined) byType.set(type, [plan]);
+    else group.push(plan);
+  }
   return byType;
 }
 

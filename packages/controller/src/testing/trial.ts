@@ -1,4 +1,5 @@
-import { messageOf } from "@holdfast/clock/internal";
+import { onAbort } from "@holdfast/clock";
+import { deferred, messageOf } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
 import { seededRandom } from "@holdfast/wait";
 import type { Logger } from "../logger.ts";
@@ -147,10 +148,18 @@ export class Trial<World> implements ReplicaWorld {
   async run(): Promise<Outcome> {
     const onRejection = (cause: unknown): void =>
       this.#fail("a promise of the program was rejected, and nobody handled it", { cause });
+    const { signal } = this.#options;
+    signal?.throwIfAborted();
     PROCESS?.on("unhandledRejection", onRejection);
+    const { promise: aborted, reject } = deferred<never>();
+    using _listener = signal && onAbort(signal, reject);
     try {
-      await this.#clock.run(() => this.#live());
+      await this.#clock.run(() => Promise.race([this.#live(), aborted]));
     } catch (error) {
+      if (signal?.aborted === true) {
+        this.#fleet.endAll();
+        throw signal.reason;
+      }
       const cause = error instanceof ScenarioError ? error.cause : error;
       this.#fail(messageOf(error), { cause, isOfTest: error instanceof ScenarioError });
     } finally {

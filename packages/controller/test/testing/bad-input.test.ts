@@ -28,6 +28,8 @@ const doors = [
           only: text,
           worlds: kinds.whole(1),
           pairs: kinds.whole(0),
+          time: kinds.above(0),
+          signal: kinds.signal,
           quiet: kinds.positive,
           upgradeFrom: kinds.func,
           onVersion: kinds.func,

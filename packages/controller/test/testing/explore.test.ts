@@ -1,7 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { Controller, silentLogger } from "@holdfast/controller";
 import { ExplorationError, explore, type ProgramContext } from "@holdfast/controller/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 /** A bank outside of the program. Every call takes 10 ms. */
 class Bank {
@@ -80,7 +80,11 @@ async function failureOf(work: Promise<unknown>): Promise<ExplorationError> {
 
 describe("explore", () => {
   it("finds nothing in a program that may be cut anywhere", async () => {
-    const report = await explore({ ...options, run: payer("settle") });
+    const report = await explore({
+      time: Number.POSITIVE_INFINITY,
+      ...options,
+      run: payer("settle"),
+    });
     expect(report).toMatchObject({ planned: report.worlds });
     expect(Object.keys(report.faults).sort()).toEqual([
       ...["call-failed", "crash-after", "crash-after-down", "crash-before", "crash-before-down"],
@@ -89,7 +93,67 @@ describe("explore", () => {
   });
 
   it("names the step at which a crash makes a difference", async () => {
-    const error = await failureOf(explore({ ...options, run: payer("pay") }));
+    const error = await failureOf(
+      explore({ time: Number.POSITIVE_INFINITY, ...options, run: payer("pay") }),
+    );
     expect(error.message).toContain('crash after step 2, bank.pay("a")\n  a: expected 5, got 10\n');
+  });
+});
+
+describe("an exploration with a limit", () => {
+  const warned: object[] = [];
+  const logger = { ...silentLogger, warn: (details: object) => void warned.push(details) };
+  const settling = { ...options, run: payer("settle") };
+
+  it("runs one world after its time, and says which were not run", async () => {
+    const whole = await explore({ ...settling, time: Number.POSITIVE_INFINITY, pairs: 3 });
+    expect(whole.notRun).toEqual({});
+    const { worlds, planned, faults, notRun } = await explore({
+      ...{ ...settling, logger, pairs: 3 },
+      time: Number.MIN_VALUE,
+    });
+    expect(worlds).toBe(1);
+    expect(warned).toEqual([{ worlds, notRun }]);
+    const { pairs, ...singles } = notRun;
+    expect(pairs).toBe(3);
+    expect(Object.keys(singles).sort()).toEqual(Object.keys(whole.faults).sort());
+    const counts = [...Object.values(singles), ...Object.values(faults)];
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(planned);
+  });
+
+  it("has a world of each type of fault before a second one of any", async () => {
+    const time = Number.POSITIVE_INFINITY;
+    const { faults, notRun, planned } = await explore({ ...settling, time, worlds: 7 });
+    expect(new Set(Object.values(faults))).toEqual(new Set([1]));
+    expect(Object.keys(faults)).toHaveLength(7);
+    const left = Object.values(notRun).reduce((sum, count) => sum + count, 0);
+    expect(left).toBe(planned - 7);
+  });
+
+  it("rejects with signal.reason when aborted in a world, and leaves no listener", async () => {
+    const reason = new Error("enough");
+    const early = explore({ ...settling, signal: AbortSignal.abort(reason) });
+    await expect(early).rejects.toBe(reason);
+    const stop = new AbortController();
+    const listeners = vi.spyOn(stop.signal, "removeEventListener");
+    const added = vi.spyOn(stop.signal, "addEventListener");
+    let worlds = 0;
+    const scenario = async (): Promise<void> => {
+      worlds += 1;
+      if (worlds < 6) return;
+      stop.abort(reason);
+      await new Promise(() => {});
+    };
+    const program = async ({ link, signal, clock }: ProgramContext<{ done: number }>) => {
+      await link(async () => {}, "call")();
+      await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
+    };
+    const work = explore<{ done: number }, number>({
+      ...{ scenario, signal: stop.signal, run: program, stateOf: ({ done }) => done },
+      world: () => ({ done: 1 }),
+    });
+    await expect(work).rejects.toBe(reason);
+    expect(worlds).toBe(6);
+    expect(added.mock.calls.length).toBeLessThanOrEqual(listeners.mock.calls.length + 1);
   });
 });

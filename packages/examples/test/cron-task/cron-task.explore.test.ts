@@ -13,6 +13,7 @@ test.each(isThorough ? [1, 2, 3] : [1])(
   async (seed) => {
     const [worlds, pairs] = isThorough ? [1_000, 900] : [60, 10];
     const report = await explore({
+      time: Number.POSITIVE_INFINITY,
       seed,
       worlds,
       pairs,
@@ -35,6 +36,7 @@ test.each(isThorough ? [1, 2, 3] : [1])(
 
 test("Replace keeps a Job whose end is not yet in the cache", async () => {
   const report = await explore({
+    time: Number.POSITIVE_INFINITY,
     setup: cronTasks,
     resources: [CronTask, Job],
     only: "event-late:20",

@@ -34,6 +34,7 @@ async function scenario({ client, clock }: ScenarioContext<DnsProvider>): Promis
 
 const exploring = (settings: { seed: number; pairs: number; replicas?: number; worlds?: number }) =>
   explore<DnsProvider>({
+    time: Number.POSITIVE_INFINITY,
     ...settings,
     quiet: 120_000,
     resources: definedResources(),

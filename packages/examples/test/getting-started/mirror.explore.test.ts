@@ -13,6 +13,7 @@ test.each(isThorough ? [1, 2, 3] : [1])(
     const names = ["a.html", "b.html"];
     const pages = new Map(names.map((name) => [name, `https://example.org/${name}`]));
     const { worlds, planned } = await explore({
+      time: Number.POSITIVE_INFINITY,
       seed,
       world: () => new Map<string, string>(),
       async run({ world, link, clock, signal }) {

@@ -14,6 +14,7 @@ test.each(isThorough ? [1, 2, 3] : [1])(
   "the greeter survives every fault, and pairs of them, seed %i",
   async (seed) => {
     const report = await explore({
+      time: Number.POSITIVE_INFINITY,
       seed,
       pairs,
       setup: greeter,
@@ -32,6 +33,7 @@ test.each(isThorough ? [1, 2, 3] : [1])(
 
 test("a late event does not hold up a stop", async () => {
   const report = await explore({
+    time: Number.POSITIVE_INFINITY,
     setup: greeter,
     resources: [Greeting, ConfigMap],
     only: "event-late:10+hand-over:2",

@@ -57,6 +57,7 @@ test.each(isThorough ? [1, 2, 3] : [1])(
   "mirrorDirectory ends with equal directories, seed %i",
   async (seed) => {
     const { worlds, planned } = await explore({
+      time: Number.POSITIVE_INFINITY,
       seed,
       pairs,
       world: () => new Disk(),
@@ -95,6 +96,7 @@ test.each(isThorough ? [1, 2, 3] : [1])(
   "leaderCron leaves no period out, seed %i",
   async (seed) => {
     const { worlds, planned } = await explore({
+      time: Number.POSITIVE_INFINITY,
       seed,
       pairs,
       replicas: 2,

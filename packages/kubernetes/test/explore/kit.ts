@@ -81,7 +81,12 @@ export type Exploration = Partial<ExploreOperatorOptions> & Pick<ExploreOperator
 
 /** What exploring says about an operator with the default settings. */
 export async function problemOf(options: Exploration): Promise<string> {
-  const error = await explore({ resources, scenario: createsAnn, ...options }).then(
+  const error = await explore({
+    time: Number.POSITIVE_INFINITY,
+    resources,
+    scenario: createsAnn,
+    ...options,
+  }).then(
     () => new Error("no problem was found"),
     (reason: unknown) => reason as Error,
   );
@@ -91,6 +96,11 @@ export async function problemOf(options: Exploration): Promise<string> {
 
 /** Expects that exploring finds nothing. */
 export async function expectNoProblem(options: Exploration): Promise<void> {
-  const { worlds } = await explore({ resources, scenario: createsAnn, ...options });
+  const { worlds } = await explore({
+    time: Number.POSITIVE_INFINITY,
+    resources,
+    scenario: createsAnn,
+    ...options,
+  });
   expect(worlds).toBeGreaterThan(1);
 }

@@ -21,6 +21,7 @@ class Registry {
 /** Reads the registry, then writes to it. The lease may be lost between the two. */
 function registering(gives: "a token" | "no token", replicas = 2) {
   return explore<Registry>({
+    time: Number.POSITIVE_INFINITY,
     resources: [Thing],
     replicas,
     quiet: 120_000,

@@ -139,6 +139,8 @@ const OPTIONS: OptionNames<ExploreOperatorOptions<never>> = {
   faults: true,
   only: true,
   worlds: true,
+  time: true,
+  signal: true,
   pairs: true,
   replicas: true,
   quiet: true,
