@@ -1,19 +1,14 @@
-import type { Clock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { Manager, TokenBucketLimiter, WorkQueue } from "@holdfast/controller";
-import { isTimeoutError, poll, retry, withTimeout } from "@holdfast/wait";
+import { poll, retry, withTimeout } from "@holdfast/wait";
 import fc from "fast-check";
-import { describe, expect, inject, it, vi } from "vitest";
-import { abortListeners } from "../../../test/abort-listeners.ts";
-
-/** A call that waits for its turn: one turn a second, in the order of the calls. */
-type Enter = (signal: AbortSignal) => Promise<unknown>;
+import { describe, expect, inject, it } from "vitest";
+import { type Door, IDLE, testGivesUp } from "../../../test/gives-up.contract.ts";
 
 const ONE_PER_SECOND = { qps: 1, burst: 1 };
-const TURN = "next turn";
 const ignore = (): void => {};
 
-const DOORS: Record<string, (clock: Clock) => Enter> = {
+const DOORS: Record<string, Door> = {
   "TokenBucketLimiter.acquire": (clock) => {
     const limiter = new TokenBucketLimiter({ ...ONE_PER_SECOND, clock });
     return (signal) => limiter.acquire(signal);
@@ -41,7 +36,7 @@ const DOORS: Record<string, (clock: Clock) => Enter> = {
     const queue = new WorkQueue({ clock });
     const addNext = (turn: number): void => {
       queue.add(`turn ${turn}`);
-      clock.afterFunc(1_000, () => addNext(turn + 1), { label: TURN });
+      clock.afterFunc(1_000, () => addNext(turn + 1), { label: IDLE[0] });
     };
     addNext(0);
     return async (signal) => (await queue.get(signal))?.done();
@@ -64,65 +59,8 @@ const DOORS: Record<string, (clock: Clock) => Enter> = {
   },
 };
 
-/** Callers at ten times the rate, each of which waits at most `patience` milliseconds, and then one more. */
-async function overload(clock: FakeClock, enter: Enter, patience: number) {
-  const { signal: shared } = new AbortController();
-  const start = clock.monotonic();
-  const served: number[] = [];
-  const call = async (limit: AbortSignal): Promise<void> => {
-    await enter(limit);
-    served.push(clock.monotonic() - start);
-  };
-  const pending = new Set<Promise<void>>();
-  for (let calls = 0; calls < 1_200; calls++) {
-    const limit = new AbortController();
-    const timer = clock.afterFunc(patience, () => limit.abort("gave up"));
-    const done = call(limit.signal)
-      .catch((reason: unknown) => expect(reason === "gave up" || isTimeoutError(reason)).toBe(true))
-      .finally(() => {
-        timer.stop();
-        pending.delete(done);
-        expect(abortListeners(limit.signal)).toBe(0);
-      });
-    pending.add(done);
-    await clock.step(100);
-  }
-  await clock.step(patience);
-  await Promise.all(pending);
-  const perMinute = [0, 1].map(
-    (minute) => served.filter((at) => Math.floor(at / 60_000) === minute).length,
-  );
-  const last = clock.monotonic() - start;
-  await Promise.all([call(shared), clock.step(1_000)]);
-  return { perMinute, next: (served.at(-1) ?? Number.NaN) - last };
-}
-
 describe("a call that gave up costs nobody anything", () => {
-  describe.each(Object.entries(DOORS))("%s", (_, door) => {
-    it.each([250, 3_000])("when each call waits at most %i ms", async (patience) => {
-      const clock = new FakeClock();
-      const { perMinute, next } = await overload(clock, door(clock), patience);
-      // A caller comes each 100 ms, so a turn is taken at most that late.
-      expect(perMinute.every((count) => count >= 60 && count <= 61)).toBe(true);
-      expect(next).toBeLessThanOrEqual(1_000);
-      expect(clock.pending().filter(({ label }) => label !== TURN)).toEqual([]);
-    });
-  });
-
-  it.each(Object.entries(DOORS))("%s, when a thousand give up together", async (_, door) => {
-    const clock = new FakeClock();
-    const enter = door(clock);
-    const stop = new AbortController();
-    const all = Array.from({ length: 1_000 }, () => enter(stop.signal).catch(ignore));
-    await clock.step(500);
-    stop.abort("gave up");
-    await Promise.all(all);
-    expect(abortListeners(stop.signal)).toBe(0);
-    const next = vi.fn();
-    void enter(new AbortController().signal).then(next);
-    await clock.step(500);
-    expect(next).toHaveBeenCalledOnce();
-  });
+  testGivesUp(DOORS);
 });
 
 /** What happens after some milliseconds: a call, an abort of one that waits, or a retry of a queue. */
