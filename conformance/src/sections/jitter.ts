@@ -1,4 +1,4 @@
-import { jitter } from "@holdfast/wait";
+import { Jitter } from "@holdfast/wait";
 import { type GoFloat, type GoInt, toMilliseconds, toNanoseconds } from "../nanoseconds.ts";
 import { outOfRange, rejections, withRejected } from "../rejections.ts";
 import { addShare } from "../saturating-backoff.ts";
@@ -34,12 +34,12 @@ export const jitterCases: Section<JitterCase> = {
 
   replay(kase) {
     const rejected = rejections(rejectedOf(kase), ({ duration = 1, maxFactor = 1 }) =>
-      jitter(duration, maxFactor),
+      Jitter(duration, maxFactor),
     );
     const maxFactor = maxFactorOf(kase);
     if (maxFactor === undefined) return { rejected };
     const uniforms = new Uniforms([kase.u]);
-    const out = toNanoseconds(jitter(toMilliseconds(kase.d), maxFactor, uniforms.next));
+    const out = toNanoseconds(Jitter(toMilliseconds(kase.d), maxFactor, uniforms.next));
     return { rejected, draws: BigInt(uniforms.drawn), out };
   },
 };

@@ -23,7 +23,6 @@ it("the root imports our packages only, so that it loads in a browser or a worke
     "@holdfast/clock",
     "@holdfast/clock/internal",
     "@holdfast/wait",
-    "@holdfast/wait/go",
     "@holdfast/wait/internal",
   ]);
 });

@@ -15,6 +15,7 @@ import {
   every,
   expectOk,
   HttpError,
+  Jitter,
   JitteredBackoffManager,
   type JitteredBackoffManagerOptions,
   jitter,
@@ -282,12 +283,14 @@ const rootDoors: Door[] = [
     ["clock", required(methods("monotonic"))],
     ["resetInterval", required(finiteFrom(0))],
   ),
-  throws(
-    jitter,
-    [1, 1],
-    ["duration", required(finiteFrom(0))],
-    ["maxFactor", required(finiteFrom(0))],
-    ["random", func],
+  ...[jitter, Jitter].map((spread) =>
+    throws(
+      spread,
+      [1, 1],
+      ["duration", required(finiteFrom(0))],
+      ["maxFactor", required(finiteFrom(0))],
+      ["random", func],
+    ),
   ),
   throws(seededRandom, [1], ["seed", required(finite)]),
   constructs(

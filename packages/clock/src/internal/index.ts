@@ -7,6 +7,7 @@
  */
 export { AbortList } from "../abort/abort-list.ts";
 export { abortable, aborted } from "../abort/abortable.ts";
+export { LinkedController } from "../abort/linked-controller.ts";
 export { callInOwnContext, recaptureStack } from "../host/platform.ts";
 export {
   type OptionNames,

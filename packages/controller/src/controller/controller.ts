@@ -1,5 +1,5 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { holdOpen } from "@holdfast/clock/internal";
+import { holdOpen, LinkedController } from "@holdfast/clock/internal";
 import { withTimeout } from "@holdfast/wait";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { Leadership } from "../leadership.ts";
@@ -205,16 +205,12 @@ export class Controller<Item = string> implements AsyncDisposable {
   async #live({ signal, leadership }: ResolvedRun): Promise<void> {
     this.#hooks.log("info", {}, "controller started");
     const { clock, grace, abortGrace } = this.#options;
-    const stop = new AbortController();
+    using stop = new LinkedController(signal, this.#disposal.signal);
     // Under an election the next leader reconciles every key, so a backlog would only delay it.
     const stopped = this.#stopsWith(stop.signal, leadership !== undefined);
-    const subscriptions = [signal, this.#disposal.signal].map((each) =>
-      onAbort(each, (reason) => stop.abort(reason)),
-    );
-    if (leadership !== undefined) {
-      subscriptions.push(onAbort(leadership.lost, (reason) => this.#lose(stop, reason)));
+    const losses = leadership && onAbort(leadership.lost, (reason) => this.#lose(stop, reason));
+    if (leadership !== undefined)
       this.#workers.beforeReconcile = () => this.#checkLease(leadership, stop);
-    }
     if (stop.signal.aborted) this.#workers.pauseState.close();
     this.#begin();
     const sources = Promise.all(
@@ -225,7 +221,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       await within(grace, (expired) => this.#drained.wait(expired), clock);
     this.#workers.abort(stop.signal.reason);
     await Promise.all([this.#workers.ended(), within(abortGrace, () => sources, clock)]);
-    for (const subscription of subscriptions) subscription[Symbol.dispose]();
+    losses?.[Symbol.dispose]();
     await this.#finish(leadership !== undefined && !this.#isLost);
   }
 

@@ -1,5 +1,5 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { aborted, isThenable, messageOf } from "@holdfast/clock/internal";
+import { aborted, isThenable, LinkedController, messageOf } from "@holdfast/clock/internal";
 import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/wait";
 import type { EnqueueOptions, Source } from "../source/source.ts";
 import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";
@@ -106,8 +106,7 @@ export class SourceRunner<Item> {
    * @param stop - the signal of the controller
    */
   async #start(signal: AbortSignal, stop: AbortSignal): Promise<void> {
-    const attempt = new AbortController();
-    const subscription = onAbort(signal, (reason) => attempt.abort(reason));
+    using attempt = new LinkedController(signal);
     this.#state = "running";
     this.#starts++;
     const context = {
@@ -123,7 +122,6 @@ export class SourceRunner<Item> {
       if (isThenable(started)) await started;
       else await aborted(attempt.signal);
     } finally {
-      subscription[Symbol.dispose]();
       attempt.abort();
     }
   }

@@ -1,7 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import { isStop, messageOf } from "@holdfast/clock/internal";
 import { Backoff, withTimeout } from "@holdfast/wait";
-import { until } from "@holdfast/wait/go";
 import { loop } from "@holdfast/wait/internal";
 import type { Leadership } from "../leadership.ts";
 import { RELEASE_TIMEOUT } from "../stop-budget.ts";
@@ -42,7 +41,8 @@ async function renew(term: Term, context: TermContext): Promise<void> {
     else term.renew(renewal);
   };
   const onError = (error: unknown): void => hooks.lockFailed(error);
-  await until(attempt, retryPeriod, term.renewing, { clock, onError });
+  const signal = term.renewing;
+  await loop({ run: attempt, delay: () => retryPeriod, signal, clock, onError });
 }
 
 async function workOf(term: Term, { lead, hooks }: TermContext): Promise<void> {

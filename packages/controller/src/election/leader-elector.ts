@@ -1,6 +1,6 @@
 import { onAbort } from "@holdfast/clock";
-import { deferred, holdOpen } from "@holdfast/clock/internal";
-import { jitterUntil } from "@holdfast/wait/go";
+import { deferred, holdOpen, LinkedController } from "@holdfast/clock/internal";
+import { jitter } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import type { ElectionState, ElectionStatus } from "./election-status.ts";
@@ -153,13 +153,11 @@ export class LeaderElector {
     this.#isRunning = true;
     this.#rest = 0;
     const hold = ref ? holdOpen(this.#options.clock) : undefined;
-    const running = new AbortController();
+    using running = new LinkedController(signal);
     this.#hooks.begin((reason) => running.abort(reason));
-    const subscription = onAbort(signal, (reason) => running.abort(reason));
     try {
       await this.#terms(running.signal);
     } finally {
-      subscription[Symbol.dispose]();
       hold?.[Symbol.dispose]();
       this.#isRunning = false;
       this.#state = "idle";
@@ -206,8 +204,7 @@ export class LeaderElector {
   /** Campaigns until it may lead or is stopped. */
   async #campaign(signal: AbortSignal): Promise<Grant | undefined> {
     const { retryPeriod, renewDeadline, clock, random } = this.#options;
-    const ended = new AbortController();
-    const subscription = onAbort(signal, (reason) => ended.abort(reason));
+    using ended = new LinkedController(signal);
     let won: Grant | undefined;
     const attempt = async (): Promise<void> => {
       const grant = await this.#lease.acquire(ended.signal);
@@ -216,13 +213,13 @@ export class LeaderElector {
       won = grant;
       ended.abort();
     };
-    const onError = (error: unknown): void => this.#hooks.lockFailed(error);
-    const jitter = CAMPAIGN_JITTER;
-    try {
-      await jitterUntil(attempt, retryPeriod, ended.signal, { jitter, clock, random, onError });
-    } finally {
-      subscription[Symbol.dispose]();
-    }
+    await loop({
+      run: attempt,
+      delay: () => jitter(retryPeriod, CAMPAIGN_JITTER, random),
+      signal: ended.signal,
+      clock,
+      onError: (error) => this.#hooks.lockFailed(error),
+    });
     return won;
   }
 

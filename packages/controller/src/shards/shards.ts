@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { holdOpen } from "@holdfast/clock/internal";
+import { holdOpen, LinkedController } from "@holdfast/clock/internal";
 import { jitter } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { ElectorHooks } from "../election/elector-hooks.ts";
@@ -161,9 +161,8 @@ export class Shards {
     this.#isRunning = true;
     const { clock, retryPeriod, random } = this.#options;
     const hold = ref ? holdOpen(clock) : undefined;
-    const running = new AbortController();
+    using running = new LinkedController(signal);
     this.#hooks.begin((reason) => running.abort(reason));
-    const subscription = onAbort(signal, (reason) => running.abort(reason));
     try {
       await loop({
         run: () => this.#look(running.signal),
@@ -175,7 +174,6 @@ export class Shards {
       await Promise.all(this.#terms);
       await this.#ask(undefined);
     } finally {
-      subscription[Symbol.dispose]();
       hold?.[Symbol.dispose]();
       this.#isRunning = false;
     }

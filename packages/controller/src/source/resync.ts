@@ -8,8 +8,8 @@ import {
   requireHooks,
   requireOptions,
 } from "@holdfast/clock/internal";
-import type { Random } from "@holdfast/wait";
-import { jitterUntil } from "@holdfast/wait/go";
+import { Backoff, type Random } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/internal";
 import type { Source } from "./source.ts";
 
 const OPTIONS: OptionNames<ResyncOptions<never>> = {
@@ -103,7 +103,8 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
       const onError = (error: unknown): void => {
         if (!isStop(error, signal)) failed(error);
       };
-      return jitterUntil(enqueueAll, period, signal, { jitter, clock, random, onError });
+      const delay = new Backoff({ duration: period, jitter, random }).delayFunc();
+      return loop({ run: enqueueAll, delay, signal, clock, onError }).then(() => {});
     },
   };
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "@holdfast/clock";
 import { requireFunction } from "@holdfast/clock/internal";
 import { retry } from "@holdfast/wait";
-import { isConflict } from "@holdfast/wait/go";
+import { isConflict } from "@holdfast/wait/internal";
 import type {
   ApplyInput,
   CreateInput,

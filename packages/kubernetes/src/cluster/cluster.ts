@@ -1,5 +1,4 @@
-import { onAbort } from "@holdfast/clock";
-import { aborted, holdOpen, requireSignal } from "@holdfast/clock/internal";
+import { aborted, holdOpen, LinkedController, requireSignal } from "@holdfast/clock/internal";
 import type { Runnable, RunOptions } from "@holdfast/controller";
 import { ObjectShape } from "../cache/object-shape.ts";
 import { Scope } from "../cache/scope.ts";
@@ -200,8 +199,7 @@ export class Cluster implements Runnable {
   async #run(signal: AbortSignal): Promise<void> {
     const ends: Promise<void>[] = [];
     const failures: unknown[] = [];
-    const stop = new AbortController();
-    const subscription = onAbort(signal, (reason) => stop.abort(reason));
+    using stop = new LinkedController(signal);
     this.#start = (reflector) => {
       const end = reflector.run(stop.signal).catch((error: unknown) => {
         failures.push(error);
@@ -213,7 +211,6 @@ export class Cluster implements Runnable {
     await aborted(stop.signal);
     this.#state = "stopping";
     this.#start = undefined;
-    subscription[Symbol.dispose]();
     await Promise.all(ends);
     await this.#options.target.transport.closeIdle?.();
     if (failures.length > 0) throw failures[0];

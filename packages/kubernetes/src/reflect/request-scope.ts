@@ -1,4 +1,5 @@
-import { type Clock, onAbort, type Timer } from "@holdfast/clock";
+import type { Clock, Timer } from "@holdfast/clock";
+import { LinkedController } from "@holdfast/clock/internal";
 import type { KubeResponse, KubeTransport } from "../transport/kube-transport.ts";
 
 const LF = 10;
@@ -27,17 +28,16 @@ export class RequestStop {
 export class RequestScope implements Disposable {
   /** The transport, with an eye on the bytes. */
   readonly transport: KubeTransport;
-  readonly #controller = new AbortController();
+  readonly #controller: LinkedController;
   readonly #idleTimeout: number;
   readonly #timer: Timer;
-  readonly #subscription: Disposable;
 
   constructor(options: RequestScopeOptions, signal: AbortSignal) {
     const { target, idleTimeout } = options;
     const { clock, transport } = target;
     this.#idleTimeout = idleTimeout;
     this.#timer = clock.afterFunc(idleTimeout, () => this.stop("idle"), { label: "watch idle" });
-    this.#subscription = onAbort(signal, (reason) => this.#controller.abort(reason));
+    this.#controller = new LinkedController(signal);
     this.transport = {
       description: transport.description,
       namespace: transport.namespace,
@@ -55,7 +55,7 @@ export class RequestScope implements Disposable {
 
   [Symbol.dispose](): void {
     this.#timer.stop();
-    this.#subscription[Symbol.dispose]();
+    this.#controller[Symbol.dispose]();
     this.stop("over");
   }
 

@@ -1,5 +1,4 @@
-import { onAbort } from "@holdfast/clock";
-import { abortable } from "@holdfast/clock/internal";
+import { abortable, LinkedController } from "@holdfast/clock/internal";
 
 /** The publications of a publisher. Each ends with its own signal, and all when the publisher ends. */
 export class Publications {
@@ -16,14 +15,8 @@ export class Publications {
    * @param publish - receives a signal that aborts with either
    */
   async run(publish: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
-    const own = new AbortController();
-    const abort = (reason: unknown): void => own.abort(reason);
-    const subscriptions = [onAbort(signal, abort), onAbort(this.#end.signal, abort)];
-    try {
-      await abortable(publish, own.signal);
-    } finally {
-      for (const subscription of subscriptions) subscription[Symbol.dispose]();
-    }
+    using own = new LinkedController(signal, this.#end.signal);
+    await abortable(publish, own.signal);
   }
 
   /** Rejects publications that have not settled, and those that come later. */

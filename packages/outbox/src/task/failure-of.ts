@@ -57,8 +57,7 @@ export function expiredClaim({ message, relay }: Claim, facts: FailureFacts): Fa
 function delayWithJitter(failures: number, message: Message, facts: FailureFacts): number {
   // A row that another program has changed may ask for more than a database can store.
   const planned = Math.min(delayAfter(failures, message), MAX_DELAY);
-  // With a share of 0, as in Go, jitter would add the largest one.
-  return facts.jitter > 0 ? jitter(planned, facts.jitter, facts.random) : planned;
+  return jitter(planned, facts.jitter, facts.random);
 }
 
 /** An error with its causes, as text that a database keeps. */

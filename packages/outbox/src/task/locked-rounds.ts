@@ -1,7 +1,12 @@
-import { onAbort } from "@holdfast/clock";
-import { type OptionNames, requireMethods, requirePositive } from "@holdfast/clock/internal";
+import {
+  LinkedController,
+  type OptionNames,
+  requireMethods,
+  requirePositive,
+  requireSignal,
+} from "@holdfast/clock/internal";
 import { LeaderElector, type Leadership, type ResourceLock } from "@holdfast/controller";
-import { until } from "@holdfast/wait/go";
+import { loop } from "@holdfast/wait/internal";
 import { report } from "./outbox-event.ts";
 import { type Resolved, resolveTask, TASK_OPTIONS, type TaskOptions } from "./task-options.ts";
 
@@ -87,14 +92,14 @@ export class LockedRounds {
 
   /** Runs until the signal aborts, and releases the lock. */
   async run(signal: AbortSignal): Promise<void> {
+    requireSignal("signal", signal);
     const { period, clock } = this.#options;
-    await until(() => this.#round(signal), period, signal, { clock });
+    await loop({ run: () => this.#round(signal), delay: () => period, signal, clock });
   }
 
   async #round(signal: AbortSignal): Promise<void> {
     const { clock, acquireTimeout } = this.#options;
-    const end = new AbortController();
-    using _ = onAbort(signal, (reason) => end.abort(reason));
+    using end = new LinkedController(signal);
     using timer = clock.afterFunc(acquireTimeout, () => end.abort(), { label: "acquireTimeout" });
     this.#onLead = () => timer.stop();
     await this.#elector.run(end.signal);

@@ -1,5 +1,5 @@
-import { onAbort } from "@holdfast/clock";
 import {
+  LinkedController,
   type OptionNames,
   requireFunction,
   requireHooks,
@@ -45,12 +45,10 @@ async function withOwnSignal(
   parent: AbortSignal,
   work: (signal: AbortSignal) => unknown,
 ): Promise<void> {
-  const controller = new AbortController();
-  const subscription = onAbort(parent, (reason) => controller.abort(reason));
+  using controller = new LinkedController(parent);
   try {
     await work(controller.signal);
   } finally {
-    subscription[Symbol.dispose]();
     controller.abort();
   }
 }

@@ -16,3 +16,4 @@ export {
   loop,
 } from "../loop/loop.ts";
 export { MAX_RETRY_AFTER, retryAfterOf } from "../retry/delay-after.ts";
+export { isConflict } from "../retry/is-conflict.ts";

@@ -14,7 +14,7 @@ it.each(
     "adds nothing": { duration: 1000, maxFactor: 0.5, draw: 0, delay: 1000 },
     "adds a share": { duration: 1000, maxFactor: 0.5, draw: 0.25, delay: 1125 },
     "stays below the end": { duration: 1, maxFactor: 1, draw: ALMOST_ONE, delay: 1.999_999 },
-    "treats 0 as 1": { duration: 1000, maxFactor: 0, draw: 0.25, delay: 1250 },
+    "adds nothing at 0": { duration: 1000, maxFactor: 0, draw: 0.25, delay: 1000 },
     "adds several times over": { duration: 10, maxFactor: 8, draw: 0.5, delay: 50 },
     "adds to 0": { duration: 0, maxFactor: 8, draw: 0.5, delay: 0 },
     "accepts fractions": { duration: 0.4, maxFactor: 0.5, draw: 0.5, delay: 0.5 },
@@ -64,6 +64,8 @@ it("is uniform between the duration and the end", () => {
   for (const count of tenths) expect(Math.abs(count - 1000)).toBeLessThan(150);
 });
 
-it("is also exported under its Go name", () => {
-  expect(Jitter).toBe(jitter);
+it("treats 0 as 1 under its Go name, and any other factor alike", () => {
+  const quarter = (): number => 0.25;
+  expect(Jitter(1_000, 0, quarter)).toBe(1_250);
+  expect(Jitter(1_000, 0.5, quarter)).toBe(jitter(1_000, 0.5, quarter));
 });
