@@ -62,7 +62,10 @@ export type ErrorOrigin =
       readonly name: string;
     };
 
-/** A key that was given up because it failed more often than `maxRetries` allows. */
+/**
+ * A key that failed and is not retried: after `maxRetries`, after a `TerminalError`, or because the limiter or a
+ * `RetryAfterError` asked for `Infinity`. `isTerminalError(error)` tells the second.
+ */
 export interface GiveUp<Item = string> {
   /** The key. */
   readonly key: string;
@@ -155,7 +158,10 @@ export interface ControllerOptions<Item = string> {
    */
   readonly maxRetryAfter?: number | undefined;
 
-  /** Called when a key is given up. The key rests until the next event. */
+  /**
+   * Called when a key has failed and is not retried, for whatever reason; see {@link GiveUp}. The key rests until the
+   * next event. Not called for a key that the stop of the controller interrupts.
+   */
   readonly onGiveUp?: ((giveUp: GiveUp<Item>) => unknown) | undefined;
 
   /** Called with every error of a reconcile or a source. */

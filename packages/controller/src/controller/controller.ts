@@ -176,6 +176,46 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.#workers.pauseState.open();
   }
 
+  /**
+   * Waits until no key is queued, waiting for a retry, requeued or in flight: the end of a batch. The controller goes
+   * on; keys may be added the moment after. A key with a `requeueAfter` is never at rest.
+   *
+   * Resolves too when the controller has stopped: `status().drain` names what was left.
+   *
+   * @param signal - ends the wait: the promise rejects at once with `signal.reason`
+   * @returns a promise that resolves at once if nothing is to do. Before `run` it waits if keys were added. A bad
+   * argument rejects with a TypeError
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { Controller } from "@holdfast/controller";
+   *
+   * const clock = new FakeClock();
+   * const failures: string[] = [];
+   * const controller = new Controller({
+   *   name: "import",
+   *   reconcile({ key }) {
+   *     if (key === "bad") throw new Error("not a number");
+   *   },
+   *   maxRetries: 2,
+   *   onGiveUp: ({ key, attempts }) => failures.push(`${key} after ${attempts}`),
+   *   clock,
+   * });
+   * for (const key of ["a", "bad", "c"]) controller.add(key);
+   *
+   * const stop = new AbortController();
+   * const running = controller.run(stop.signal);
+   * await clock.run(() => controller.idle());
+   * stop.abort();
+   * await running;
+   * console.log(failures); // => ["bad after 3"]
+   * ```
+   */
+  async idle(signal?: AbortSignal): Promise<void> {
+    await this.#workers.queue.idle(signal);
+  }
+
   /** Status as plain data: `JSON.stringify` it for a health endpoint. */
   status(): ControllerStatus<Item> {
     const { queue, pauseState, busy, lastError } = this.#workers;

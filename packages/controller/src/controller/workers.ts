@@ -274,12 +274,13 @@ export class Workers<Item> {
     const item = (run.newer ?? run.workItem.item).item;
     this.#lastError = { key, message: messageOf(error), at: clock.now() };
     const details = { key, attempt, reason: run.reason, err: error };
-    if (outcome.kind === "retry" && delay < Number.POSITIVE_INFINITY)
+    const isRetried = outcome.kind === "retry" && delay < Number.POSITIVE_INFINITY;
+    if (isRetried)
       this.#hooks.log("warn", { ...details, delay }, "reconcile failed; key retried after delay");
     else this.#hooks.log("error", details, "reconcile failed; key not retried");
     const origin: ErrorOrigin = { kind: "reconcile", key, attempt };
     this.#hooks.call("onError", () => onError(error, origin));
-    if (outcome.kind === "giveUp")
+    if (!isRetried)
       this.#hooks.call("onGiveUp", () => onGiveUp({ key, item, attempts: attempt, error }));
   }
 }

@@ -264,7 +264,8 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    * after.
    *
    * A key added with `after: Infinity` is delayed. After {@link WorkQueue.shutDown} delayed keys no
-   * longer count, because they are never queued.
+   * longer count, because they are never queued. A {@link WorkQueue.drain} that ran into its timeout ends the
+   * wait too: what is left is in its report.
    *
    * @param signal - ends the wait: the promise rejects at once with `signal.reason`
    * @returns a promise that resolves as soon as the queue is idle, at once if it already is. A bad
@@ -290,7 +291,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    */
   async idle(signal?: AbortSignal): Promise<void> {
     requireUsable(signal);
-    if (!this.#isIdle) await this.#idles.wait(signal);
+    if (!this.#isIdle && !this.#hasEnded) await this.#idles.wait(signal);
   }
 
   /**
@@ -365,13 +366,14 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   #settleIdle(): void {
     if (!this.#isIdle) return;
     if (this.#isShutDown) this.#end();
-    if (this.#idles.size > 0) this.#idles.resolveAll();
+    else this.#idles.resolveAll();
   }
 
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#backlog.end();
+    this.#idles.resolveAll();
   }
 
   async #idleWithin(timeout: number, signal: AbortSignal | undefined): Promise<void> {

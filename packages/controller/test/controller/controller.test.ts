@@ -271,6 +271,23 @@ describe("a reconcile", () => {
     await end({ clock, stop, running });
   });
 
+  it.each([
+    ["a TerminalError", new TerminalError("never")],
+    ["a RetryAfterError of Infinity", new RetryAfterError(Number.POSITIVE_INFINITY)],
+  ])("that is not retried after %s is given up too", async (_, error) => {
+    const gaveUp: unknown[] = [];
+    const { clock, stop, controller, run } = setUp({
+      maxRetryAfter: Number.POSITIVE_INFINITY,
+      onGiveUp: (giveUp) => gaveUp.push(giveUp),
+      reconcile: () => Promise.reject(error),
+    });
+    const running = run();
+    controller.add("a");
+    await clock.step(3_600_000);
+    expect(gaveUp).toEqual([{ key: "a", item: "a", attempts: 1, error }]);
+    await end({ clock, stop, running });
+  });
+
   it("is not given up because of events during its backoff", async () => {
     const gaveUp: unknown[] = [];
     const { clock, stop, controller, run, since } = setUp({
@@ -290,6 +307,49 @@ describe("a reconcile", () => {
     await clock.step(200);
     expect(gaveUp).toHaveLength(1);
     await end({ clock, stop, running });
+  });
+});
+
+describe("idle", () => {
+  it("waits for queued, delayed and failing keys, and resolves at once without any", async () => {
+    let failures = 2;
+    const { clock, stop, controller, run, since } = setUp({
+      reconcile: ({ key }) => {
+        if (key === "bad" && failures-- > 0) throw new Error("once more");
+      },
+    });
+    await controller.idle();
+    controller.add("late", { after: 1_000 });
+    controller.add("bad");
+    let isIdle = false;
+    const idle = controller.idle().then(() => {
+      isIdle = true;
+    });
+    const running = run();
+    await clock.step(999);
+    expect([isIdle, since().length]).toEqual([false, 3]);
+    await clock.step(1);
+    await idle;
+    await end({ clock, stop, running });
+  });
+
+  it("ends with its signal, and with the controller, whatever is left", async () => {
+    const { clock, stop, controller, run } = setUp({ reconcile: () => ({ requeueAfter: 10 }) });
+    controller.add("a");
+    const give = new AbortController();
+    const first = controller.idle(give.signal);
+    const second = controller.idle();
+    const running = run();
+    await clock.step(100);
+    give.abort("enough");
+    await expect(first).rejects.toBe("enough");
+    controller.pause();
+    controller.add("left");
+    await clock.step(1);
+    await end({ clock, stop, running });
+    await second;
+    await controller.idle();
+    expect(controller.status().drain).toMatchObject({ finished: false, queued: ["left"] });
   });
 });
 
