@@ -209,7 +209,7 @@ export class Controller<Item = string> implements AsyncDisposable {
    * await clock.run(() => controller.idle());
    * stop.abort();
    * await running;
-   * console.log(failures); // => ["bad after 3"]
+   * console.log(failures); // => [ 'bad after 3' ]
    * ```
    */
   async idle(signal?: AbortSignal): Promise<void> {
