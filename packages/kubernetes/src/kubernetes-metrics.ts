@@ -32,6 +32,9 @@ export interface KubernetesMetrics {
 
   /** `transform` or an index function has thrown for an object of a resource. */
   rejected(resource: string): void;
+
+  /** An apply with the option `cached` was not sent, since it would have changed nothing. */
+  applySkipped(resource: string): void;
 }
 
 /** The methods of {@link KubernetesMetrics}. */
@@ -40,4 +43,5 @@ export const KUBERNETES_METRICS: readonly (keyof KubernetesMetrics)[] = [
   "listed",
   "watchEnded",
   "rejected",
+  "applySkipped",
 ];

@@ -53,7 +53,7 @@ const stored = {
 
 const isClock = kinds.methods("monotonic", "newTimer", "afterFunc");
 const isLogger = kinds.methods("debug", "info", "warn", "error");
-const isMetrics = kinds.methods("requested", "listed", "watchEnded", "rejected");
+const isMetrics = kinds.methods("requested", "listed", "watchEnded", "rejected", "applySkipped");
 const isObject = kinds.anyObject;
 const hasNoMore = kinds.object({});
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
@@ -88,6 +88,7 @@ const metrics = Object.fromEntries(
     "listed",
     "watchEnded",
     "rejected",
+    "applySkipped",
     "controller",
     "queue",
     "leadership",

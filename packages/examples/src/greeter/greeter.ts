@@ -60,13 +60,13 @@ export function greeter(context: OperatorContext): () => Runnable[] {
           await client.apply(
             Greeting,
             { metadata: { name, namespace }, status },
-            { subresource: "status", signal },
+            { subresource: "status", cached: greeting, signal },
           );
         try {
           await client.apply(
             ConfigMap,
             { metadata: child, data: { text } },
-            { owned: true, signal },
+            { owned: true, cached: texts.get({ name: child.name, namespace }), signal },
           );
         } catch (error) {
           if (!isApiError(error, "AlreadyExists")) throw error;

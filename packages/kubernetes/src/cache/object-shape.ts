@@ -1,3 +1,4 @@
+import { keepApplyEntries } from "../object/apply-entries.ts";
 import { freezeDeep } from "../object/freeze.ts";
 import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
@@ -26,7 +27,7 @@ export class ObjectShape {
     const { resource, metadataOnly, transform } = this.#options;
     const { apiVersion, kind } = resource;
     const { metadata } = object;
-    const { name, namespace, uid, resourceVersion } = metadata;
+    const { name, namespace, uid, resourceVersion, managedFields } = metadata;
     const isTyped = object.apiVersion === apiVersion && object.kind === kind;
     const whole = metadataOnly
       ? { apiVersion, kind, metadata }
@@ -44,6 +45,7 @@ export class ObjectShape {
       throw new TypeError(
         `options.transform of a ${kind} must return an object with the same name, namespace, uid and resourceVersion`,
       );
+    keepApplyEntries(shaped as CachedObject, managedFields);
     return freezeDeep(shaped as CachedObject);
   }
 }

@@ -3,6 +3,7 @@ import { requireClock, requireMethods } from "@holdfast/clock/internal";
 import { defaultLogger, type Logger } from "@holdfast/controller";
 import { KUBERNETES_METRICS, type KubernetesMetrics } from "../kubernetes-metrics.ts";
 import { LOGGER, warn } from "../logger.ts";
+import { type Resource, resourceName } from "../object/resource.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { ApiTarget } from "./api-request.ts";
 import { WarningLog } from "./warning-log.ts";
@@ -23,7 +24,12 @@ export interface ApiTargetOptions {
 }
 
 /** A target whose requests are measured, and whose warnings are logged, each once. */
-export type MeasuredTarget = ApiTarget & { readonly logger: Logger };
+export type MeasuredTarget = ApiTarget & {
+  readonly logger: Logger;
+
+  /** Counts an apply that was not sent. Does not throw. */
+  readonly onSkipped: (resource: Resource) => void;
+};
 
 /** @throws TypeError that names the option */
 export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
@@ -34,17 +40,20 @@ export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
   requireMethods("options.logger", logger, LOGGER);
   if (metrics !== undefined) requireMethods("options.metrics", metrics, KUBERNETES_METRICS);
   const log = new WarningLog(logger);
+  const measure = (count: (metrics: KubernetesMetrics) => void, fact: string): void => {
+    try {
+      if (metrics !== undefined) count(metrics);
+    } catch (err) {
+      warn(logger, { err }, `metrics threw; ${fact} not counted`);
+    }
+  };
   return {
     transport,
     clock,
     logger,
     onWarning: (header) => log.add(header),
-    onRequested: (metric) => {
-      try {
-        metrics?.requested(metric);
-      } catch (err) {
-        warn(logger, { err }, "metrics threw; request not counted");
-      }
-    },
+    onRequested: (metric) => measure((to) => to.requested(metric), "request"),
+    onSkipped: (resource) =>
+      measure((to) => to.applySkipped(resourceName(resource)), "skipped apply"),
   };
 }

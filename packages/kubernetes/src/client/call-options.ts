@@ -8,6 +8,7 @@ import {
   requireText,
   requireWhole,
 } from "@holdfast/clock/internal";
+import type { CachedObject } from "../object/kube-object.ts";
 import { requireSegment } from "../object/resource-name.ts";
 import type { FieldSelector, LabelSelector } from "../object/selector.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -75,6 +76,20 @@ export interface KubeApplyOptions extends KubeWriteOptions {
    * @defaultValue `false`
    */
   readonly owned?: boolean | undefined;
+
+  /**
+   * The object as an informer has it, to save the request if it would change nothing: this field manager has applied
+   * exactly the fields of `object`, and they have these values. Otherwise, and when it cannot be told, the server is
+   * asked. Undefined for an object that the informer lacks: it is created. An option `transform` of the informer
+   * must leave the applied fields as they are. Also an object of `get`.
+   *
+   * The server is asked each time for a value that it stores in another form: `"1000m"` for `"1"`, or an item of a list
+   * without keys to which it adds defaults. For each kind, the first applies after a start are sent too if they have lists
+   * or maps that are owned as a whole: their responses show which are.
+   *
+   * @defaultValue none: the server is always asked
+   */
+  readonly cached?: CachedObject | undefined;
 }
 
 /** Options for `delete`. */
@@ -198,6 +213,7 @@ export const APPLY_OPTIONS: OptionNames<KubeApplyOptions> = {
   ...WRITE,
   force: true,
   owned: true,
+  cached: true,
 };
 
 /** The options of `list`. */

@@ -19,6 +19,7 @@ import { collectionPath, objectPath } from "../object/resource-path.ts";
 import { formatFields, formatLabels } from "../object/selector.ts";
 import { ApiError, isNotFound } from "./api-error.ts";
 import { type ApiRequest, requestAny } from "./api-request.ts";
+import { Applies } from "./applies.ts";
 import { call, type Send } from "./call.ts";
 import {
   type KubeApplyOptions,
@@ -89,6 +90,7 @@ import { completed, type ObjectRequest, storedOf } from "./written-object.ts";
  */
 export class KubeClient {
   readonly #options: ResolvedClient;
+  readonly #applies = new Applies();
 
   /**
    * @param options - see {@link KubeClientOptions}
@@ -251,10 +253,12 @@ export class KubeClient {
    * Creates an object, or changes it so that it has these fields: server-side apply. Fields that an earlier
    * call with the same field manager had, and this one has not, are removed.
    *
+   * With `cached`, nothing is sent if the object has these fields already.
+   *
    * @param resource - the resource
    * @param object - name, and the fields that this field manager decides. Its `metadata.managedFields` are not sent
    * @param options - see {@link KubeApplyOptions}
-   * @returns the object as stored. With `force: false`, rejects with an {@link ApiError} of the reason
+   * @returns the object as stored, or a copy of `cached` if nothing was sent. With `force: false`, rejects with an {@link ApiError} of the reason
    * `Conflict` if another manager owns one of the fields. With `owned: true`, rejects with one of the reason
    * `AlreadyExists` if the object has another controller than `object`, or none
    */
@@ -265,6 +269,12 @@ export class KubeClient {
   ): Promise<StoredObject<T>> {
     const { fieldManager: manager } = this.#options;
     const pending = applyRequest({ resource, object: object as AnyObject, options, manager });
+    const { cached } = options;
+    if (cached !== undefined && this.#applies.changesNothing(pending, cached)) {
+      options.signal?.throwIfAborted();
+      this.#options.target.onSkipped(resource);
+      return structuredClone(cached) as StoredObject<T>;
+    }
     if (pending.controller === undefined) return await this.#write(pending);
     const { request, limits, facts } = pending;
     const name = `${request.method} ${request.path}`;
@@ -423,13 +433,15 @@ export class KubeClient {
     return { ...request, body: { ...rest, metadata: { ...metadata, uid } } };
   }
 
-  #written<Body>({ facts, request, isNameless }: PendingWrite, response: object): Body {
+  #written<Body>(pending: PendingWrite, response: object): Body {
+    const { facts, request, isNameless } = pending;
     const { resource, verb, subresource } = facts;
     const object: KubeObject & { details?: { uid?: string } } =
       verb === "delete"
         ? completed(resource, response) // a Status, or the object
         : this.#stored(resource, { ...request, subresource, isNameless }, response);
     if (isNameless) return object as Body;
+    if (verb === "apply") this.#applies.learn(pending, object);
     const { name, uid = object.details?.uid } = object.metadata ?? {};
     // A response to `generateName` has a name: `storedOf` has checked it.
     const ref = { ...facts.ref, name: (facts.ref.name ?? name) as string };

@@ -1,5 +1,5 @@
 import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/clock/internal";
-import type { DeepReadonly, KubeObject, ObjectMeta } from "../object/kube-object.ts";
+import type { CachedObject, DeepReadonly, KubeObject, ObjectMeta } from "../object/kube-object.ts";
 import { type ObjectName, type ObjectRef, parseRef } from "../object/object-ref.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
@@ -159,10 +159,11 @@ export function applyRequest(given: Arguments<KubeApplyOptions>): PendingApply {
     "apply",
     APPLY_OPTIONS,
   );
-  const { force = true, owned = false } = given.options;
+  const { force = true, owned = false, cached } = given.options;
   requireBoolean("options.force", force);
   requireBoolean("options.owned", owned);
   const ref = refOf(body);
+  if (cached !== undefined) requireSameObject(cached, body);
   // An apply with them is refused, and an object that was read has them.
   const { managedFields: _, ...metadata } = body.metadata as ObjectMeta; // it has a name
   const path = objectPath(resource, ref, subresource);
@@ -180,6 +181,17 @@ export function applyRequest(given: Arguments<KubeApplyOptions>): PendingApply {
 /** UID of the controller of an object. */
 export function controllerOf({ metadata }: DeepReadonly<KubeObject>): string | undefined {
   return metadata?.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+}
+
+/** @throws TypeError or RangeError if an object of an informer has another name than the object to apply */
+function requireSameObject(cached: CachedObject, { metadata }: DeepReadonly<KubeObject>): void {
+  requireOptions("options.cached", cached);
+  requireOptions("options.cached.metadata", cached.metadata);
+  for (const name of ["name", "namespace"] as const)
+    if (cached.metadata[name] !== metadata?.[name])
+      throw new RangeError(
+        `options.cached.metadata.${name} must be that of the object, ${JSON.stringify(metadata?.[name])}, got ${JSON.stringify(cached.metadata[name])}`,
+      );
 }
 
 function requireController(object: DeepReadonly<KubeObject>): string {

@@ -39,6 +39,7 @@ export interface OperatorPrometheusOptions {
  * | --- | --- | --- |
  * | `rest_client_requests_total` | `code`, `method` | requests, `<error>` for one without a response |
  * | `rest_client_request_duration_seconds` | `verb` | to the head of the response; `verb` is the method |
+ * | `client_skipped_applies_total` | `name` | applies that were not sent, since they would have changed nothing |
  * | `reflector_lists_total`, `reflector_list_duration_seconds`, `reflector_items_per_list` | `name` | lists that have ended |
  * | `reflector_watches_total`, `reflector_watch_duration_seconds`, `reflector_items_per_watch` | `name` | watches that have ended |
  * | `reflector_rejected_objects_total` | `name` | objects for which `transform` or an index function threw |
@@ -85,6 +86,7 @@ export function prometheusMetrics(options: OperatorPrometheusOptions = {}): Oper
     listed: (...facts) => reflectors.listed(...facts),
     watchEnded: (...facts) => reflectors.watchEnded(...facts),
     rejected: (resource) => reflectors.rejected(resource),
+    applySkipped: (resource) => requests.skip(resource),
     controller: (name) => controllers.controller(name),
     queue: (name) => controllers.queue(name),
     leadership: (...candidate) => controllers.leadership(...candidate),

@@ -8,6 +8,7 @@ const BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 export class RequestFamilies {
   readonly #total: Counter<"code" | "method">;
   readonly #duration: Histogram<"verb">;
+  readonly #skipped: Counter<"name">;
 
   constructor(register: Registry) {
     const registers = [register];
@@ -24,10 +25,20 @@ export class RequestFamilies {
       name: "rest_client_request_duration_seconds",
       help: "Seconds from a request to the head of its response, by method",
     });
+    this.#skipped = new Counter({
+      registers,
+      labelNames: ["name"],
+      name: "client_skipped_applies_total",
+      help: "Number of applies that were not sent because they would have changed nothing, by resource",
+    });
   }
 
   count({ method, code, duration }: RequestMetric): void {
     this.#total.inc({ code, method });
     this.#duration.observe({ verb: method }, duration / 1_000);
+  }
+
+  skip(name: string): void {
+    this.#skipped.inc({ name });
   }
 }

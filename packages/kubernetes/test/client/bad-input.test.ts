@@ -70,7 +70,7 @@ kinds.testBadInput(
           transport: kinds.methods("send"),
           clock: kinds.methods("now", "monotonic", "newTimer", "afterFunc"),
           logger: kinds.methods("debug", "info", "warn", "error"),
-          metrics: kinds.methods("requested", "listed", "watchEnded", "rejected"),
+          metrics: kinds.methods("requested", "listed", "watchEnded", "rejected", "applySkipped"),
           fieldManager: manager,
           random: kinds.func,
         }),

@@ -39,6 +39,7 @@ function world(...steps: readonly Step[]) {
     listed: () => {},
     watchEnded: () => {},
     rejected: () => {},
+    applySkipped: () => {},
   };
   const client = new KubeClient({ transport: noted, clock, logger });
   const measured = new KubeClient({ transport, clock, logger, metrics });
@@ -282,7 +283,13 @@ describe("metrics", () => {
     const boom = (): never => {
       throw new Error("boom");
     };
-    const metrics = { requested: boom, listed: boom, watchEnded: boom, rejected: boom };
+    const metrics = {
+      requested: boom,
+      listed: boom,
+      watchEnded: boom,
+      rejected: boom,
+      applySkipped: boom,
+    };
     const client = new KubeClient({ transport, clock, logger, metrics });
     expect((await client.get(ConfigMap, "default/ann")).metadata.uid).toBe("u");
     expect(logger.lines[0]).toMatch(

@@ -97,6 +97,7 @@ describe("runOperator", () => {
         listed: ignore,
         watchEnded: ignore,
         rejected: ignore,
+        applySkipped: ignore,
         leadership: ignore,
         informers: ignore,
         controller: metricsOf("controller"),

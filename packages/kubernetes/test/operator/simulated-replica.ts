@@ -220,6 +220,7 @@ class TextMetrics implements OperatorMetrics {
   readonly listed = this.#note;
   readonly watchEnded = this.#note;
   readonly rejected = this.#note;
+  readonly applySkipped = this.#note;
   leadership(): void {}
   informers(): void {}
 

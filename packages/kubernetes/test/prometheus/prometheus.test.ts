@@ -37,6 +37,7 @@ describe("prometheusMetrics", () => {
     metrics.requested({ method: "GET", code: "<error>", duration: 70 });
     metrics.listed("deployments.apps", 1_500, 12);
     metrics.rejected("deployments.apps");
+    metrics.applySkipped("deployments.apps");
     metrics.watchEnded("deployments.apps", 999, 0);
     metrics.watchEnded("deployments.apps", 999, 1);
     metrics.watchEnded("deployments.apps", 1_000, 0);
@@ -45,6 +46,9 @@ describe("prometheusMetrics", () => {
       'rest_client_requests_total{code="<error>",method="GET"} 1',
       'rest_client_request_duration_seconds_sum{verb="GET"} 0.1',
       'rest_client_request_duration_seconds_count{verb="GET"} 2',
+    ]);
+    expect(await samples("client_")).toEqual([
+      'client_skipped_applies_total{name="deployments.apps"} 1',
     ]);
     expect(await samples("reflector")).toEqual([
       'reflector_lists_total{name="deployments.apps"} 1',

@@ -76,6 +76,7 @@ export class Observer {
         listed: ignore,
         watchEnded: ignore,
         rejected: ignore,
+        applySkipped: ignore,
         leadership: ignore,
         informers: ignore,
       },
