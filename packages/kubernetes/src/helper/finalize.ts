@@ -75,7 +75,8 @@ export type FinalizeClient = Pick<KubeClient, "find" | "patch">;
  * | is being deleted | is there | calls `cleanup`, and removes it when that has returned nothing |
  * | is being deleted | is missing | nothing |
  *
- * An error of `apply` or `cleanup` rejects, and the finalizer stays. Finalizers of others are never written:
+ * An error of `apply` or `cleanup` rejects, and the finalizer stays. So a failed clean-up keeps an object that is being
+ * deleted: pass `failureEvents` to the controller of `runOperator`, and an Event of the object says why. Finalizers of others are never written:
  * each patch names the UID of the object and the place of the finalizer, and is refused if either has changed.
  * Then the object is read again, at most 5 times. An object that is gone meanwhile counts as done; a 404
  * without the reason `NotFound`, of a server that starts, rejects.

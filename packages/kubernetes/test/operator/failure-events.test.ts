@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { TerminalError } from "@holdfast/controller";
-import { builtIn, type KubeObject, type OperatorContext } from "@holdfast/kubernetes";
+import { builtIn, finalize, type KubeObject, type OperatorContext } from "@holdfast/kubernetes";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Greeting, OperatorWorld } from "./operator-world.ts";
 
@@ -59,6 +59,38 @@ async function events(): Promise<string[]> {
 }
 
 describe("failureEvents of a controller", () => {
+  it("records why the clean-up of a deleted object fails", async () => {
+    const setup = ({ client, cluster, controller }: OperatorContext) => {
+      const greetings = cluster.watch(Greeting);
+      return () => [
+        controller({
+          name: "greeter",
+          sources: [greetings.source()],
+          failureEvents: greetings,
+          reconcile({ key, signal }) {
+            const greeting = greetings.get(key);
+            if (greeting === undefined) return undefined;
+            return finalize(client, Greeting, greeting, {
+              finalizer: "example.org/record",
+              apply: () => undefined,
+              cleanup: () => {
+                throw new Error("the DNS provider is down");
+              },
+              signal,
+            });
+          },
+        }),
+      ];
+    };
+    world.start("a", { leaderElection: false, setup });
+    await clock.step(10_000);
+    await world.client.delete(Greeting, "default/ann");
+    await clock.step(60_000);
+    expect(await events()).toEqual(["Warning ReconcileFailed: the DNS provider is down 1"]);
+    const { metadata } = await world.client.get(Greeting, "default/ann");
+    expect(metadata.finalizers).toEqual(["example.org/record"]);
+  });
+
   it("records the first failure, a change of its text, and the recovery", async () => {
     const texts = ["used: 1 of 4", "used: 2 of 4", "used: 3 of 4", "no route", "no route"];
     fails = () => {
