@@ -14,7 +14,7 @@ const KEPT = new WeakMap<object, string>();
 
 /** Keeps what was applied to an object beside the object that is cached for it. */
 export function keepApplyEntries(
-  cached: { readonly metadata: KubeObject["metadata"] },
+  cached: { readonly metadata?: { readonly managedFields?: unknown } | undefined },
   managedFields: unknown,
 ): void {
   if (cached.metadata?.managedFields !== undefined) return;
