@@ -169,6 +169,7 @@ function courseOf({ steps }: Outcome, index: number): string {
 const FAULTS = [
   ...["crash-before", "crash-before-down", "crash-after", "crash-after-down", "lost-lease"],
   ...["response-lost", "call-failed", "conflict", "server-error", "too-many-requests", "expired"],
+  "test-failed",
   ...["event-late", "events-lost", "hand-over", "scenario-first"],
   ...["upgrade", "upgrade-at-rest", "roll-back", "roll-back-at-rest"],
 ];

@@ -120,7 +120,10 @@ export interface ScenarioContext<World> {
 
 /** The result of an exploration of an operator. */
 export interface OperatorExploration extends ExplorationReport {
-  /** The least rules for the requests of the operator in all worlds, as a manifest has them. */
+  /**
+   * The least rules for the requests of the operator in all worlds, as a manifest has them, with those for its Lease. The
+   * Lease is in the operator's own namespace: a Role there is enough for it. Without an election, leave that rule out.
+   */
   readonly rules: readonly PolicyRule[];
 }
 
@@ -153,6 +156,13 @@ const BESIDE = [
   builtIn<KubeObject>("coordination.k8s.io/v1", "Lease"),
   builtIn<KubeObject>("events.k8s.io/v1", "Event"),
 ];
+
+/** The rights on its Lease that `runOperator` needs. */
+const ELECTION: PolicyRule = {
+  apiGroups: ["coordination.k8s.io"],
+  resources: ["leases"],
+  verbs: ["create", "get", "update"],
+};
 
 /** Timers of informers and electors. */
 const UPKEEP = ["end of watch", "relist", "watch idle", "retry period", "renew deadline"];
@@ -274,7 +284,7 @@ export async function explore<World = undefined>(
       return history.counts;
     },
   });
-  return { ...report, rules: mergeRules(rules) };
+  return { ...report, rules: mergeRules([...rules, ELECTION]) };
 }
 
 /** The state of a cluster as text, which is made anew after a change. */

@@ -18,6 +18,8 @@ interface RequestStep {
   readonly kind: "write" | "get" | "list" | "watch";
   readonly resource: string;
   readonly text: string;
+  /** Whether it is a JSON patch with a condition, as those of `finalize`. */
+  readonly hasTest: boolean;
   /** Whether it asks for a page of a list after the first. */
   readonly isLaterPage: boolean;
 }
@@ -34,6 +36,12 @@ const WRITES: Readonly<Record<string, Fault>> = {
   ...READS,
   conflict: { type: "status", status: 409 },
   "too-many-requests": { type: "status", status: 429, retryAfter: 1 },
+};
+
+/** A server whose object has changed refuses a JSON patch so. */
+const TESTED: Readonly<Record<string, Fault>> = {
+  ...WRITES,
+  "test-failed": { type: "status", status: 422, reason: "Invalid" },
 };
 
 /**
@@ -78,7 +86,8 @@ export class ExploredTransport implements KubeTransport {
     if (kind === "write" || kind === "get") {
       const whole = async (): Promise<WholeResponse> => await readWhole(await perform());
       const outcomeOf = (response: WholeResponse): StepOutcome => outcomeIn(response, request);
-      const faults = this.#faults<WholeResponse>(kind === "write" ? WRITES : READS);
+      const writes = own.hasTest ? TESTED : WRITES;
+      const faults = this.#faults<WholeResponse>(kind === "write" ? writes : READS);
       const read = kind === "get" && { crashes: [], reads: true };
       return await step<WholeResponse>({ text, faults, outcomeOf, ...read }, whole);
     }
@@ -176,6 +185,7 @@ function stepOf({ method, path, body }: KubeRequest): RequestStep | undefined {
     kind,
     resource,
     isLaterPage,
+    hasTest: method === "PATCH" && /^\s*\[.*"op":"test"/s.test(body ?? ""),
     text: `${verb} ${resource} ${nameOf(ref)}`.trimEnd() + page,
   };
 }
