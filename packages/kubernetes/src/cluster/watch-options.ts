@@ -52,8 +52,8 @@ export interface WatchOptions<T extends KubeObject = KubeObject, U extends KubeO
 
   /**
    * Changes each object before it is cached: removes unused fields, for example. It may change its argument, and
-   * must keep name, namespace, UID and version. An error it throws fails the list or the watch, which is then
-   * repeated.
+   * must keep name, namespace, UID and version. If it throws, the object is not cached, or keeps
+   * its last state, until it changes; `rejected` of the status counts it.
    *
    * @defaultValue removes `metadata.managedFields`
    */
