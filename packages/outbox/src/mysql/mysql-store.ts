@@ -138,16 +138,18 @@ export class MySqlStore implements OutboxStore<Queryable> {
   async claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
     const { relay, now, until, limit, maxBytes } = request;
     const { shape, topics } = filterOf(request);
+    let sequences: readonly unknown[] = [];
     const rows = await this.#own(async (tx) => {
       const found = await tx.query(this.#sql.lockDue(now, limit, shape), topics);
-      const sequences = within(maxBytes, found).map(sequenceOf);
+      sequences = within(maxBytes, found).map(sequenceOf);
       await changeAll(tx, sequences, this.#sql.claim, [relay, Math.round(until)]);
       const claimed: Row[] = [];
       for (const list of listsOf(sequences))
         claimed.push(...(await tx.query(this.#sql.claimed(list.length), list)));
       return claimed;
     }, signal);
-    return await this.#read(rows, now);
+    const release = () => this.#own((tx) => changeAll(tx, sequences, this.#sql.release));
+    return await this.#read(rows, now, release);
   }
 
   async now(signal?: AbortSignal): Promise<number> {
@@ -259,11 +261,16 @@ export class MySqlStore implements OutboxStore<Queryable> {
     ]);
   }
 
-  async #read(rows: readonly Row[], now: number): Promise<Claimed> {
-    return await readClaimed(rows.map(plainRow), (row, problem) => {
+  async #read(
+    rows: readonly Row[],
+    now: number,
+    release?: () => Promise<unknown>,
+  ): Promise<Claimed> {
+    const deadLetter = (row: Row, problem: string) => {
       const params = [Math.round(now), problem, row["id"], row["claim_number"]];
       return this.#own((tx) => tx.query(this.#sql.deadLetter, params));
-    });
+    };
+    return await readClaimed(rows.map(plainRow), deadLetter, release);
   }
 }
 

@@ -12,6 +12,7 @@ export function plainRow(row: Row): Row {
   return { ...row, ...Object.fromEntries(numbers) };
 }
 
-function numberOrNone(value: unknown): number | null {
-  return value === null ? null : Number(value);
+/** An object stays as it is: a setting of the driver has made it, and the row is not at fault. */
+function numberOrNone(value: unknown): unknown {
+  return typeof value === "object" ? value : Number(value);
 }

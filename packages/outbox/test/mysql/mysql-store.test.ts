@@ -65,6 +65,28 @@ describe("a transaction of the store", () => {
   });
 });
 
+it.each(["topic", "created_at"])(
+  "a setting of the driver that makes %s unreadable releases the claims, and makes no dead letter",
+  async (column) => {
+    const statements: (readonly [string | undefined, readonly unknown[] | undefined])[] = [];
+    const row = {
+      ...{ sequence: 7, id: idOf(1), topic: "a", key: "b", headers: "{}", payload: "1" },
+      ...{ status: "pending", created_at: T, updated_at: T, due_at: T, failed_attempts: 0 },
+      ...{ expired_claims: 0, max_attempts: 5, initial_delay: 1, factor: 2, last_error: null },
+      ...{ claimed_by: "a", claimed_until: T + 1, claim_number: 1, bytes: 1 },
+      [column]: { text: "as an object" },
+    };
+    const { database } = failing([], async (text, params) => {
+      statements.push([/SET\s+(\w+ = \S+)/.exec(text)?.[1], params]);
+      return text.includes("SELECT") ? [row] : [];
+    });
+    await expect(new MySqlStore(database).claim({ ...request, limit: 1 })).rejects.toThrow(
+      `columns ${column} have values of the wrong type`,
+    );
+    expect(statements.at(-1)).toEqual(["claimed_by = NULL,", [7]]);
+  },
+);
+
 describe("save", () => {
   it("refuses an id that a query layer reports as a duplicate", async () => {
     const { database } = failing([]);
