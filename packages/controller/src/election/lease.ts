@@ -201,7 +201,17 @@ export class Lease {
     signal: AbortSignal,
   ): Promise<Value> {
     const { clock, requestTimeout } = this.#options;
-    const value = await withTimeout(request, requestTimeout, { signal, clock, label: LABEL });
+    // A fake clock goes on while a lock does real I/O.
+    const message =
+      "external" in clock
+        ? `timed out after ${requestTimeout} ms; on a fake clock, wrap the I/O of the lock in clock.external()`
+        : undefined;
+    const value = await withTimeout(request, requestTimeout, {
+      signal,
+      clock,
+      label: LABEL,
+      message,
+    });
     this.#answeredAt = clock.monotonic();
     return value;
   }

@@ -988,3 +988,21 @@ describe("the observed leader", () => {
     await stopped(run);
   });
 });
+
+it("says that the I/O of a lock needs clock.external() on a fake clock", async () => {
+  const clock = new FakeClock();
+  const lock = new MemoryLock();
+  lock.get = () => new Promise(() => {});
+  const errors: string[] = [];
+  const stop = new AbortController();
+  const onError = (error: unknown): void => void errors.push(String(error));
+  const running = new LeaderElector({ lock, identity: "a", clock, lead: () => {}, onError }).run(
+    stop.signal,
+  );
+  await clock.step(10_000);
+  stop.abort();
+  await clock.run(() => running);
+  expect(errors[0]).toBe(
+    "TimeoutError: timed out after 5000 ms; on a fake clock, wrap the I/O of the lock in clock.external()",
+  );
+});
