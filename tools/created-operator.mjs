@@ -1,6 +1,6 @@
 // The project that `npm create @holdfast/operator` makes, as a newcomer meets it: in an empty folder, from a
 // registry with the packed tarballs, with its own commands.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { execute } from "./execute.mjs";
@@ -36,6 +36,24 @@ export async function checkCreatedOperator(packages, tarballs) {
     await pass(project, "npm test");
     await pass(project, "npm run build");
     await pass(project, "npm run manifests -- --check");
+
+    // As the Dockerfile does: the image holds dist and node_modules of a copy without tests.
+    const image = join(folder, "image");
+    await pass(
+      project,
+      `mkdir ../image && cp -R package.json package-lock.json .npmrc tsconfig.json src ../image`,
+    );
+    await pass(
+      image,
+      "rm src/*.test.ts && npm ci --no-audit --no-fund && npm run build && npm prune --omit=dev",
+    );
+    const found = readdirSync(join(image, "dist")).filter((name) => !name.endsWith(".map"));
+    if (found.sort().join() !== "operator.js,resource.js")
+      throw new Error(`the image has other files in dist: ${found}`);
+    for (const name of ["vitest", "typescript", "yaml"])
+      if (existsSync(join(image, "node_modules", name)))
+        throw new Error(`the image has the development dependency ${name}`);
+    await pass(image, `node -e 'import("./dist/operator.js")'`);
 
     const file = join(project, "deploy/role.yaml");
     const role = readFileSync(file, "utf8");

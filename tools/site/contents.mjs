@@ -64,6 +64,7 @@ export const contents = [
       "docs/testing-an-operator.md",
       "docs/finding-the-crash.md",
       "docs/proving-an-upgrade.md",
+      "docs/upgrading-the-crd.md",
       "docs/operating-an-operator.md",
     ],
   },

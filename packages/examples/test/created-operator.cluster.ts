@@ -42,6 +42,8 @@ describe("the project of npm create @holdfast/operator on a server where roles d
     const all = await server.kubectl("kustomize", join(project, "deploy"));
     expect([...all.matchAll(/^kind: (.*)$/gm)].map(([, kind]) => kind).sort()).toEqual([
       "ClusterRole",
+      "ClusterRole",
+      "ClusterRoleBinding",
       "ClusterRoleBinding",
       "CustomResourceDefinition",
       "Deployment",

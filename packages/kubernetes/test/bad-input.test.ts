@@ -309,6 +309,7 @@ const operatorDoors = [
           leaderElection: hasNoMore,
           health: hasNoMore,
           cluster: hasNoMore,
+          compareCrds: kinds.flag,
           signals: kinds.methods("on", "off", "exit"),
           identity: text,
           clock: isClock,

@@ -87,6 +87,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
       port: Number(process.env["PORT"] ?? 8_080),
       metrics: () => register.metrics(),
     },
+    compareCrds: true,
     metrics: prometheusMetrics({ register }),
     signals: process,
   });

@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { parseRetryAfter } from "@holdfast/wait";
 import type { RequestMetric } from "../kubernetes-metrics.ts";
+import { isBuiltInVersion } from "../object/built-in.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../transport/kube-transport.ts";
 import { readBody, readStart } from "../transport/read-body.ts";
 import { ApiError, type ApiStatus } from "./api-error.ts";
@@ -169,7 +170,7 @@ async function failureOf(
 ): Promise<ApiError> {
   const text = (await readStart(body, MAX_FAILURE)).toString("utf8");
   const { reason, message: said, details } = status < 400 ? REDIRECT : statusOf(text.trim());
-  const message = status === 404 && reason === "" ? `${said}${adviceOn(path)}` : said;
+  const message = `${said}${adviceOn(path, status, { reason, said })}`;
   const named = parseRetryAfter(headers["retry-after"], clock);
   const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
   const date = dateOf(headers["date"]);
@@ -177,11 +178,23 @@ async function failureOf(
   return new ApiError({ statusCode: status, ...facts, method, path });
 }
 
-/** A server that does not serve a resource responds to each of its paths in plain text, which names nothing. */
-function adviceOn(path: string): string {
+/**
+ * Advice on a failure whose cause is the definition of a custom resource. A server that does not serve a resource responds
+ * to each of its paths in plain text, which names nothing. One with an older definition refuses an apply of a newer field
+ * with 500.
+ */
+function adviceOn(
+  path: string,
+  status: number,
+  { reason, said }: { readonly reason: string; readonly said: string },
+): string {
   const parts = /^\/apis\/([^/]+\.[^/]+)\/([^/]+)\/(?:namespaces\/[^/]+\/)?([^/?]+)/.exec(path);
   if (parts === null) return "";
   const [, group, version, plural] = parts;
+  if (isBuiltInVersion(`${group}/${version}`)) return "";
+  if (/: field not declared in schema|unknown field "/.test(said))
+    return `: apply the current CustomResourceDefinition ${plural}.${group}, the server has another one`;
+  if (status !== 404 || reason !== "") return "";
   return `: the server does not serve ${plural} of ${group}/${version}; check that the CustomResourceDefinition ${plural}.${group} is applied and serves ${version}`;
 }
 

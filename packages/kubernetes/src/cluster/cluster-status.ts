@@ -20,4 +20,9 @@ export interface ClusterStatus {
   readonly state: "idle" | "running" | "stopping";
   /** Its informers, in the order of their first `watch`. */
   readonly informers: readonly InformerStatus[];
+  /**
+   * Differences between the CustomResourceDefinitions of an operator and those of its server, by name, for example
+   * `greetings.example.org`. Undefined until `compareCrds` of `runOperator` has compared one.
+   */
+  readonly crdDifferences?: Readonly<Record<string, readonly string[]>>;
 }

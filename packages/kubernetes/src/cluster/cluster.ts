@@ -77,6 +77,7 @@ export class Cluster implements Runnable {
   readonly #progress = new Progress();
   readonly #registrations: Registration[] = [];
   #state: ClusterStatus["state"] = "idle";
+  #crdDifferences: ClusterStatus["crdDifferences"];
   /** Starts a reflector in the run. Undefined when there is none. */
   #start: ((reflector: Reflector) => void) | undefined = undefined;
 
@@ -189,7 +190,27 @@ export class Cluster implements Runnable {
   /** Status as plain data: `JSON.stringify` it for a health endpoint. */
   status(): ClusterStatus {
     const informers = this.#registrations.map(({ informer }) => informer.status());
-    return { name: this.name, state: this.#state, informers };
+    return {
+      name: this.name,
+      state: this.#state,
+      informers,
+      ...(this.#crdDifferences !== undefined && { crdDifferences: this.#crdDifferences }),
+    };
+  }
+
+  /**
+   * The resources of the informers that have a manifest, each once.
+   *
+   * @internal
+   */
+  definedResources(): readonly (Resource & { readonly crd: object })[] {
+    const resources = new Set(this.#reflectors.map(({ listWatch }) => listWatch.resource));
+    return [...resources].filter((one) => one.crd !== undefined) as never;
+  }
+
+  /** @internal */
+  setCrdDifferences(name: string, differences: readonly string[]): void {
+    this.#crdDifferences = { ...this.#crdDifferences, [name]: differences };
   }
 
   get #reflectors(): Reflector[] {

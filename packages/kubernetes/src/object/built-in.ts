@@ -32,6 +32,11 @@ const KINDS: Readonly<Record<string, string>> = {
     "CSIDriver* CSINode* CSIStorageCapacity:csistoragecapacities StorageClass:storageclasses* VolumeAttachment* VolumeAttributesClass:volumeattributesclasses*",
 };
 
+/** Whether Kubernetes itself serves resources of an API version. */
+export function isBuiltInVersion(apiVersion: string): boolean {
+  return Object.hasOwn(KINDS, apiVersion);
+}
+
 /**
  * A resource that Kubernetes itself serves, by API version and kind.
  *

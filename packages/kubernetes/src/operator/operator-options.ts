@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
+  requireBoolean,
   requireClock,
   requireFunction,
   requireHooks,
@@ -36,6 +37,7 @@ const OPTIONS: OptionNames<OperatorOptions> = {
   leaderElection: true,
   health: true,
   cluster: true,
+  compareCrds: true,
   signals: true,
   identity: true,
   clock: true,
@@ -152,6 +154,15 @@ export interface OperatorOptions {
     | undefined;
 
   /**
+   * Whether to compare, once after the start, the CustomResourceDefinitions of the watched resources with those of the
+   * server: of resources with a schema, and of `fromCrd`. A difference is a warning, and in `cluster.status()`. Needs the
+   * verb `get` on `customresourcedefinitions`; without it a line for debugging says so.
+   *
+   * @defaultValue `false`
+   */
+  readonly compareCrds?: boolean | undefined;
+
+  /**
    * Source of SIGINT and SIGTERM, which stop the operator: `process`. The second one ends the process at once.
    *
    * @defaultValue none
@@ -231,6 +242,7 @@ export type ResolvedOperator = Pick<
 > & {
   readonly leaderElection: ResolvedElection | false;
   readonly health: OperatorHealthOptions | false;
+  readonly compareCrds: boolean;
   readonly identity: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -240,7 +252,7 @@ export type ResolvedOperator = Pick<
 export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   requireOptions("options", options, "runOperator", OPTIONS);
   const { name, transport, setup, health = {}, cluster, signals, random, metrics } = options;
-  const { clock = realClock, logger = programLogger() } = options;
+  const { compareCrds = false, clock = realClock, logger = programLogger() } = options;
   const { identity = `${hostname()}_${globalThis.crypto.randomUUID()}` } = options;
   requireNamespace("options.name", name);
   requireMethods("options.transport", transport, ["send"]);
@@ -249,6 +261,7 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   if (cluster !== undefined) requireOptions("options.cluster", cluster, "runOperator", CLUSTER);
   if (signals !== undefined) requireMethods("options.signals", signals, ["on", "off", "exit"]);
   requireText("options.identity", identity);
+  requireBoolean("options.compareCrds", compareCrds);
   requireClock("options.clock", clock);
   requireHooks("options", { random });
   requireMethods("options.logger", logger, LOGGER);
@@ -261,6 +274,7 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
     leaderElection,
     health,
     cluster,
+    compareCrds,
     signals,
     identity,
     clock,

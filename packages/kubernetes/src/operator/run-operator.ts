@@ -15,6 +15,7 @@ import { KubeClient } from "../client/kube-client.ts";
 import { Cluster } from "../cluster/cluster.ts";
 import { LeaseLock } from "../election/lease-lock.ts";
 import { EventRecorder } from "../helper/event-recorder.ts";
+import { crdCheck } from "./crd-check.ts";
 import { type OperatorControllerArguments, recordFailures } from "./failure-events.ts";
 import { canElect, isFollowing, isWithinLease } from "./health-checks.ts";
 import { type HealthChecks, HealthServer } from "./health-server.ts";
@@ -138,6 +139,8 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   if (server !== undefined) manager.add(server, { group: "servers" });
   manager.add(cachesOf(cluster), { group: "caches" });
   manager.add(events, { group: "events" });
+  if (resolved.compareCrds)
+    manager.add(crdCheck({ cluster, client: free, logger }), { group: "events" });
   manager.add(workOf(parts, elector), { group: "work" });
   await manager.run(signal);
 }

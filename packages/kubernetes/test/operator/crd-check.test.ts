@@ -1,0 +1,151 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import {
+  builtIn,
+  type Cluster,
+  customResource,
+  type KubeObject,
+  type OperatorContext,
+  runOperator,
+} from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+
+const names = { apiVersion: "example.org/v1", kind: "Greeting", plural: "greetings" };
+const status = z.object({ text: z.string() });
+const Old = customResource({ ...names, spec: z.object({ name: z.string() }), status });
+const New = customResource({
+  ...names,
+  spec: z.object({
+    name: z.string().max(100).describe("Of a person"),
+    title: z.string().optional(),
+  }),
+  status,
+});
+const Crd = builtIn<KubeObject & { spec: object }>(
+  "apiextensions.k8s.io/v1",
+  "CustomResourceDefinition",
+);
+const NAME = "greetings.example.org";
+
+let clock: FakeClock;
+let lines: [string, string, unknown][];
+
+beforeEach(() => {
+  clock = new FakeClock();
+  lines = [];
+});
+
+/** What an operator of `New` says about the definition of its server. */
+async function compared(served: object | undefined, options: object = {}, rules?: object[]) {
+  const api = new FakeApi({ clock, resources: [New, Crd], rules: rules as never });
+  const stop = new AbortController();
+  let cluster: Cluster | undefined;
+  const log =
+    (level: string) =>
+    (details: object, message: string): void => {
+      const { crd, differences } = details as { crd?: string; differences?: unknown };
+      if (crd !== undefined) lines.push([level, message, differences]);
+    };
+  await clock.run(async () => {
+    if (served !== undefined) await api.client.create(Crd, served as never);
+    const running = runOperator(
+      {
+        name: "greeter",
+        transport: api.transport,
+        setup(context: OperatorContext) {
+          cluster = context.cluster;
+          context.cluster.watch(New);
+          context.cluster.watch(New, { labels: { app: "a" } });
+          return () => [];
+        },
+        leaderElection: false,
+        health: false,
+        compareCrds: true,
+        clock,
+        logger: { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") },
+        ...options,
+      },
+      stop.signal,
+    );
+    await clock.sleep(1_000);
+    stop.abort("stop");
+    await running;
+  });
+  expect(clock.waiters()).toBe(0);
+  return cluster?.status().crdDifferences;
+}
+
+const WARNING =
+  "CustomResourceDefinition of the server differs from that of this operator; apply its manifest";
+
+it("names the definition to apply when the server lacks a field", async () => {
+  const api = new FakeApi({ clock, resources: [Old] });
+  const metadata = { namespace: "default", name: "ann" };
+  const more = { name: "Ann", title: "Dr" };
+  const applied = api.client.apply(Old, { metadata, spec: more }).catch((error: Error) => error);
+  expect(String(await applied)).toBe(
+    "ApiError: PATCH /apis/example.org/v1/namespaces/default/greetings/ann: 500: failed to create typed patch object (default/ann; example.org/v1, Kind=Greeting): .spec.title: field not declared in schema: apply the current CustomResourceDefinition greetings.example.org, the server has another one",
+  );
+  const Ingress = builtIn<KubeObject>("networking.k8s.io/v1", "Ingress");
+  expect(String(await api.client.get(Ingress, metadata).catch((error: Error) => error))).toMatch(
+    /404 page not found$/,
+  );
+});
+
+describe("compareCrds of an operator", () => {
+  it("names what the definition of the server lacks, once, in the log and in the status", async () => {
+    const differences = [
+      "v1: .schema.properties.spec.properties.name.maxLength is not on the server",
+      "v1: .schema.properties.spec.properties.title is not on the server",
+    ];
+    expect(await compared(Old.crd)).toEqual({ [NAME]: differences });
+    expect(lines).toEqual([["warn", WARNING, differences]]);
+  });
+
+  it("is silent about the same definition, its texts and columns aside", async () => {
+    const { crd } = customResource({
+      ...names,
+      spec: z.object({ name: z.string().max(100), title: z.string().optional() }),
+      status,
+      columns: [{ name: "Name", path: ".spec.name" }],
+    });
+    expect(await compared(crd)).toEqual({ [NAME]: [] });
+    expect(lines).toEqual([]);
+  });
+
+  it("names a version that is missing, and one that is served no more", async () => {
+    const crd = structuredClone(New.crd) as { spec: { versions: { name: string }[] } };
+    const [version] = crd.spec.versions as [{ name: string; served: boolean }];
+    version.served = false;
+    crd.spec.versions.push({ ...version, name: "v2", storage: false } as never);
+    expect(await compared(crd)).toEqual({ [NAME]: ["v1: served is false on the server"] });
+    version.name = "v0";
+    expect(await compared(crd)).toEqual({
+      [NAME]: ["v1: the server does not have this version"],
+    });
+  });
+
+  it("names a definition that is missing", async () => {
+    expect(await compared(undefined)).toEqual({ [NAME]: ["the server does not have it"] });
+  });
+
+  it("says nothing but a line for debugging without the right", async () => {
+    const rules = [
+      { apiGroups: ["example.org"], resources: ["greetings"], verbs: ["list", "watch"] },
+    ];
+    expect(await compared(Old.crd, {}, rules)).toBeUndefined();
+    expect(lines).toEqual([
+      [
+        "debug",
+        "CustomResourceDefinition not compared: the role lacks get on customresourcedefinitions",
+        undefined,
+      ],
+    ]);
+  });
+
+  it("is off by default", async () => {
+    expect(await compared(Old.crd, { compareCrds: undefined })).toBeUndefined();
+    expect(lines).toEqual([]);
+  });
+});
