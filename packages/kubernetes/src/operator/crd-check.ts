@@ -6,7 +6,7 @@ import type { Cluster } from "../cluster/cluster.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
-import { crdDifferences } from "../schema/crd-differences.ts";
+import { crdDifferences } from "./crd-differences.ts";
 
 const Crd = builtIn<KubeObject & { spec: object }>(
   "apiextensions.k8s.io/v1",
