@@ -38,13 +38,14 @@ export const pages = new Map(
       description:
         "Retry with exponential backoff and jitter, poll a condition, limit time, and abort at once.",
       keywords:
-        "retry async function exponential backoff poll until condition timeout promise AbortSignal maximum attempts",
+        "retry async function exponential backoff poll until condition timeout deadline promise AbortSignal maximum attempts",
     },
     "docs/http-with-fetch.md": {
       title: "Retry fetch with Retry-After and timeouts",
       description:
         "Which HTTP errors to retry, Retry-After, timeouts, and idempotent POSTs with fetch.",
-      keywords: "fetch retry http 429 503 idempotency key post Retry-After",
+      keywords:
+        "fetch retry http 429 503 idempotency key post Retry-After overall deadline timeout",
     },
     "docs/choosing-a-delay.md": {
       title: "Which retry delay? Recipes for backoff options",

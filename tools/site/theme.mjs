@@ -70,6 +70,11 @@ export class HoldfastTheme extends DefaultTheme {
   }
 }
 
+/** A text whose names stand in backticks. */
+function withCode(text = "") {
+  return text.split("`").map((part, index) => (index % 2 === 1 ? h("code", null, part) : part));
+}
+
 function rank({ kind }) {
   const index = ORDER.indexOf(kind);
   return index < 0 ? ORDER.length : index;
@@ -258,7 +263,7 @@ class HoldfastContext extends DefaultThemeRenderContext {
       .filter(({ guides }) => guides.length > 0);
     const entry = (guide) => [
       h("dt", null, h("a", { href: this.urlTo(guide) }, guide.name)),
-      h("dd", null, pages.get(`${guide.frontmatter["path"]}`)?.description),
+      h("dd", null, withCode(pages.get(`${guide.frontmatter["path"]}`)?.description)),
     ];
     return h(
       "div",
