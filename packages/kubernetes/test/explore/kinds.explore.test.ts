@@ -1,7 +1,7 @@
 // One kind of bug a row: the explorer finds it by default, and passes a correct program of the same habit.
 
 import { resync } from "@holdfast/controller";
-import type { OperatorSetup } from "@holdfast/kubernetes";
+import { finalize, type OperatorSetup } from "@holdfast/kubernetes";
 import type { ExploredContext } from "@holdfast/kubernetes/testing";
 import { TerminalError } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
@@ -291,6 +291,37 @@ const kinds: Kind[] = [
       ];
     },
     found: [/^(crash|response|hand-over)/, "status.isReady: missing, expected true"],
+  },
+  {
+    habit: "a status whose refusal is dropped",
+    setup: (isCorrect) =>
+      reconciling(async (thing, context) => {
+        await context.client.apply(ConfigMap, { metadata: childOf(thing) });
+        await report(context, thing, { child: thing.spec.name }).catch((error) => {
+          if (isCorrect) throw error;
+        });
+      }),
+    found: [/PATCH things\/status default\/ann\n/, 'status.child: expected "Anna", got "Ann"'],
+    options: {
+      scenario: thenUser(({ client }) => client.patch(Thing, ann, { spec: { name: "Anna" } })),
+    },
+  },
+  {
+    habit: "a cleanup that forgets a failure",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        await finalize(client, Thing, thing, {
+          finalizer,
+          apply: async () => void (await client.apply(ConfigMap, { metadata: outside })),
+          async cleanup() {
+            await client.delete(ConfigMap, outside).catch((error) => {
+              if (isCorrect) throw error;
+            });
+          },
+        });
+      }),
+    found: [/ at step \d+, DELETE configmaps outside\/ann\n/, "configmaps outside/ann: left over"],
+    options: { scenario: thenUser(({ client }) => client.delete(Thing, ann)) },
   },
   {
     habit: "a marker of an error path",
