@@ -1,16 +1,15 @@
 import { onAbort } from "@holdfast/clock";
 import { abortable, requireSignal } from "@holdfast/clock/internal";
 import { backoffUntil, ExponentialBackoffManager, withTimeout } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/internal";
 import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";
 import { failureOf } from "../task/failure-of.ts";
 import { type OutboxEvent, report } from "../task/outbox-event.ts";
 import { ClaimFeed } from "./claim-feed.ts";
-import { watchClock } from "./clock-watch.ts";
-import { LookAhead } from "./look-ahead.ts";
 import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
-import { TopicQueue, type Wanted } from "./topic-queue.ts";
+import { LookAhead, TopicQueue, type Wanted } from "./topic-queue.ts";
 
 /** The delays before a relay listens again after its connection was lost, in milliseconds. */
 const LISTEN_AGAIN = { duration: 1_000, factor: 2, cap: 30_000, jitter: 0.5, resetAfter: 60_000 };
@@ -277,4 +276,33 @@ export class Relay {
       await withTimeout(() => listening, storeTimeout, { clock, label: "listen" });
     }
   }
+}
+
+/** From the end of one measurement to the next, in milliseconds. */
+const CLOCK_PERIOD = 60_000;
+
+/**
+ * Measures and reports how far the wall clock of this process is ahead of the database's, until the signal aborts.
+ * Messages that a process saves or postpones are due by its own clock.
+ */
+async function watchClock(options: ResolvedRelayOptions, signal: AbortSignal): Promise<void> {
+  const { store, clock, storeTimeout, clockSkew } = options;
+  if (store.now === undefined) return;
+  const measure = async (): Promise<void> => {
+    const began = clock.monotonic();
+    const asked = clock.now();
+    const theirs = await withTimeout((own) => store.now?.(own), storeTimeout, {
+      clock,
+      signal,
+      label: "clock",
+    });
+    if (theirs === undefined) return;
+    // The response may be older or younger than this by half of the round trip.
+    const half = (clock.monotonic() - began) / 2;
+    const ahead = asked + half - theirs;
+    const isTolerated = Math.abs(ahead) <= clockSkew + half;
+    report({ type: "clock", ahead: Math.round(ahead), isTolerated }, options);
+  };
+  const onError = (error: unknown): void => report({ type: "error", error }, options);
+  await loop({ run: measure, delay: () => CLOCK_PERIOD, signal, clock, onError });
 }

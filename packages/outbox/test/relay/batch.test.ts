@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
-import { Batch } from "../../src/relay/batch.ts";
+import { Batch } from "../../src/relay/outcomes.ts";
 
 function setUp(run?: (items: readonly string[]) => Promise<readonly string[]>) {
   const clock = new FakeClock();

@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
-import { LookAhead } from "../../src/relay/look-ahead.ts";
+import { LookAhead } from "../../src/relay/topic-queue.ts";
 
 describe("LookAhead", () => {
   it.each([
