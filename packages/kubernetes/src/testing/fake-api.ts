@@ -16,7 +16,7 @@ import type { KubeTransport } from "../transport/kube-transport.ts";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";
 import { Connections } from "./connections.ts";
-import { checkCrd } from "./crd-check.ts";
+import { checkCrd } from "./definition/crd-check.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
 import type { JsonObject } from "./json.ts";

@@ -99,7 +99,7 @@ export const specSchemas: fc.Arbitrary<Schema> = fc.letrec<{ any: Schema; object
         "x-kubernetes-embedded-resource": true,
         "x-kubernetes-preserve-unknown-fields": true,
       }),
-      fc.constant({ type: "array" }),
+      fc.constant({ type: "array", items: { type: "boolean" } }),
       fc.constant({ type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" }),
       fc.constant(KEYED),
       fc

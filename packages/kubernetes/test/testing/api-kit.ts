@@ -51,6 +51,7 @@ const widgetCrd = {
                     "x-kubernetes-list-map-keys": ["name"],
                     items: {
                       type: "object",
+                      required: ["name"],
                       properties: { name: { type: "string" }, port: { type: "integer" } },
                     },
                   },

@@ -115,7 +115,7 @@ it.each(Object.entries(FIELDS))("the field %s of a schema is %j", (field, [outco
 
 it("reports a field that no schema has, and a conversion by a webhook, when a FakeApi is made", () => {
   const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
-  make(withField({ ...TEXT, const: "a" }, { conversion: { strategy: "Webhook" } }));
+  make(withField({ ...TEXT, const: "a" }, { conversion: { strategy: "Webhook", webhook: {} } }));
   expect(warn.mock.calls.map(([text]) => text)).toEqual([
     "FakeApi: conversion by a webhook is ignored: objects keep their fields in every version, in the CustomResourceDefinition of Thing",
     "FakeApi: spec.field.const is no field of a schema, and is ignored, in the CustomResourceDefinition of Thing",

@@ -40,6 +40,20 @@ describe("objects", () => {
     expect((await kit.send("GET", `${CONFIG_MAPS}/a`)).body).toEqual(made.body);
   });
 
+  // As the types of Go read it: tried on a server.
+  it("have an empty text for null in a map of texts", async () => {
+    const kit = new ApiKit();
+    const body = configMap("a", { a: null, b: "x" });
+    const made = await kit.send("POST", CONFIG_MAPS, { body });
+    expect(made.body["data"]).toEqual({ a: "", b: "x" });
+    const applied = configMap("b", { a: null });
+    const headers = { "content-type": "application/apply-patch+yaml" };
+    const path = `${CONFIG_MAPS}/b?fieldManager=one`;
+    expect((await kit.send("PATCH", path, { body: applied, headers })).body["data"]).toEqual({
+      a: "",
+    });
+  });
+
   it("are replaced under their version only", async () => {
     const kit = new ApiKit();
     await kit.send("POST", WIDGETS, { body: widget("a") });

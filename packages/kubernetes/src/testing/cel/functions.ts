@@ -4,7 +4,14 @@ import type { Environment, Optional } from "@marcbachmann/cel-js";
 import { fromRe2 } from "../../schema/re2.ts";
 import { FORMATS } from "../validation/formats.ts";
 import { addMacros } from "./macros.ts";
-import { durationText, TIME_PARTS, times, timeText } from "./times.ts";
+import {
+  DURATION_TYPE,
+  durationText,
+  TIME_PARTS,
+  TIMESTAMP_TYPE,
+  times,
+  timeText,
+} from "./times.ts";
 import { Cidr, compare, Ip, Quantity, Semver } from "./values.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the library hands over whatever the expression has
@@ -209,14 +216,19 @@ function formatValue(value: Value, verb: string, digits: number): string {
   }
 }
 
-/** Functions that the library has with another result, and which have a name of their own here. */
+/** Functions that the library has with another result. They have names of their own here. */
 const REPLACED: ReadonlySet<string> = new Set([
   ...["has", "matches", "timestamp", "duration", "lowerAscii", "upperAscii"],
+  // Not a function of Kubernetes.
+  "bind",
   ...Object.keys(TIME_PARTS),
 ]);
 
+/** The start of the names of such functions. */
+export const OWN = "kubernetes_";
+
 function own(name: string): string {
-  return `kubernetes_${name}`;
+  return `${OWN}${name}`;
 }
 
 /** Literals, and names in front of an argument list. */
@@ -431,7 +443,8 @@ export function addFunctions(environment: Environment, optional: typeof Optional
   environment.registerOperator("optional == optional", (a: Optional, b: Optional) =>
     a.hasValue() && b.hasValue() ? isSame(a.value(), b.value()) : a.hasValue() === b.hasValue(),
   );
-  environment.registerOperator("optional == null", () => false);
+  for (const type of ["optional", TIMESTAMP_TYPE, DURATION_TYPE])
+    environment.registerOperator(`${type} == null`, () => false);
   environment.registerOperator("Url == Url", (a: Url, b: Url) => a.text === b.text);
   environment.registerOperator(
     "Quantity == Quantity",

@@ -1,7 +1,7 @@
-import type { Environment, TypeCheckResult } from "@marcbachmann/cel-js";
+import type { Environment, EnvironmentOptions, TypeCheckResult } from "@marcbachmann/cel-js";
 import { fromRe2 } from "../../schema/re2.ts";
 import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../json.ts";
-import { forLibrary } from "./functions.ts";
+import { forLibrary, OWN } from "./functions.ts";
 import { DURATION_TYPE, TIMESTAMP_TYPE } from "./times.ts";
 
 const RESERVED: ReadonlySet<string> = new Set(
@@ -55,7 +55,8 @@ export class RuleTypes {
   problem(rule: JsonObject, schema: JsonObject): string | undefined {
     const { rule: text, messageExpression } = rule;
     const found = this.#problemOf(String(text), rule, { schema, type: "bool" });
-    if (found !== undefined || typeof messageExpression !== "string") return found;
+    if (found !== undefined || typeof messageExpression !== "string" || messageExpression === "")
+      return found;
     const problem = this.#problemOf(messageExpression, rule, { schema, type: "string" });
     return problem && `messageExpression: ${problem}`;
   }
@@ -68,29 +69,37 @@ export class RuleTypes {
     const expression = forLibrary(text);
     const old = optionalOldSelf === true ? "optional" : undefined;
     const untyped = this.#check(expression, "dyn", old);
-    if (!untyped.valid) return this.#isRefused(untyped) ? summaryOf(untyped) : undefined;
-    const typed = this.#check(expression, this.#typeOf(schema) ?? "dyn", old);
-    if (!typed.valid) return summaryOf(typed);
+    if (!untyped.valid) return isRefused(untyped) ? summaryOf(untyped) : undefined;
+    const self = this.#typeOf(schema) ?? "dyn";
+    const typed = this.#check(expression, self, old);
+    if (!typed.valid) return isLacking(summaryOf(typed)) ? undefined : summaryOf(typed);
+    const mixed = this.#mixedProblem(expression, self, old);
+    if (mixed !== undefined) return mixed;
     if (typed.type !== type && typed.type !== "dyn")
       return `the expression must evaluate to a ${type}, not to ${typed.type}`;
     return patternProblem(this.#environment.parse(expression).ast);
   }
 
-  #check(expression: string, type: string, old = type): TypeCheckResult {
-    const environment = this.#environment.clone();
+  /** The reason for which literals with values of several types are refused. */
+  #mixedProblem(expression: string, self: string, old?: string): string | undefined {
+    // A server lets the arguments of format() be of several types.
+    if (/\.format\s*\(/.test(expression)) return undefined;
+    const result = this.#check(expression, self, old, { homogeneousAggregateLiterals: true });
+    // What the library holds for anything, a server may know better.
+    return result.valid || /\bdyn\b/.test(summaryOf(result)) ? undefined : summaryOf(result);
+  }
+
+  #check(
+    expression: string,
+    type: string,
+    old = type,
+    options: EnvironmentOptions = {},
+  ): TypeCheckResult {
+    const environment = this.#environment.clone(options);
     return environment
       .registerVariable("self", type)
       .registerVariable("oldSelf", old)
       .check(expression);
-  }
-
-  /** Whether the library fails for a reason that is not its own: it has not every function of CEL. */
-  #isRefused({ error }: TypeCheckResult): boolean {
-    if (error?.name === "ParseError" || error?.code === "unknown_variable") return true;
-    const [, name] =
-      /no matching overload for '(?:[^(]*\.)?([^.(]+)\(/.exec(error?.summary ?? "") ?? [];
-    if (name === undefined) return false;
-    return !this.#environment.getDefinitions().functions.some((one) => one.name === name);
   }
 
   /** Undefined for a value that rules cannot reach: one without a type. */
@@ -138,6 +147,7 @@ export class RuleTypes {
     const name = `Object${this.#known.size}`;
     this.#environment.registerType(name, { ctor: class {}, fields });
     this.#environment.registerOperator(`${name} == ${name}`, isEqual);
+    this.#environment.registerOperator(`${name} == null`, () => false);
     return name;
   }
 }
@@ -158,7 +168,41 @@ export const TYPED: JsonObject = {
 };
 
 function summaryOf({ error }: TypeCheckResult): string {
-  return error?.summary ?? String(error);
+  return (error?.summary ?? String(error)).replaceAll(OWN, "");
+}
+
+/**
+ * Whether the library fails at what it lacks: optional elements of literals, the type of a duration in front of a
+ * time, an object or null as the result of `?:`.
+ *
+ * @param summary - of its error
+ */
+export function isLacking(summary: string): boolean {
+  return (
+    summary === "Unexpected token: QUESTION" ||
+    /^no such overload: google\.protobuf\.Duration \S+ (dyn<)?google\.protobuf\.Timestamp/.test(
+      summary,
+    ) ||
+    /^Ternary branches .*'null'/.test(summary)
+  );
+}
+
+/** Types of which a server and the library think the same. */
+const SCALAR = "'?(?:int|uint|double|bool|string|bytes)'?";
+const OF_SCALARS = new RegExp(
+  `(?:got|no such overload:) ${SCALAR}(?: and | \\S+ |$)(?:${SCALAR})?$`,
+);
+
+const REFUSED: ReadonlySet<unknown> = new Set([
+  ...["unknown_variable", "invalid_macro_argument", "no_matching_overload"],
+]);
+
+/** Whether a server refuses an expression too of which the library knows no types of variables. */
+function isRefused(result: TypeCheckResult): boolean {
+  const { error } = result;
+  const summary = summaryOf(result);
+  if (isLacking(summary)) return false;
+  return error?.name === "ParseError" || REFUSED.has(error?.code) || OF_SCALARS.test(summary);
 }
 
 interface Node {

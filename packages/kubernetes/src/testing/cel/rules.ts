@@ -4,7 +4,8 @@ import type { Cause } from "../failure.ts";
 import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../json.ts";
 import { oldItem } from "../validation/check-schema.ts";
 import { addFunctions, forLibrary } from "./functions.ts";
-import { escaped, RuleTypes, TYPED, withType } from "./rule-types.ts";
+import { PREFIXES, partProblem } from "./rule-parts.ts";
+import { escaped, isLacking, RuleTypes, TYPED, withType } from "./rule-types.ts";
 
 /** A value with its schema and its path, and the value before an update. */
 interface Field {
@@ -53,7 +54,7 @@ function* problemsBelow(
 ): Generator<RuleProblem> {
   const rules = own(schema, "x-kubernetes-validations");
   for (const rule of Array.isArray(rules) ? rules.filter(isObject) : []) {
-    const problem = reasonProblem(rule) ?? types.problem(rule, schema);
+    const problem = partProblem(rule, schema) ?? types.problem(rule, schema);
     if (problem !== undefined) yield { path, rule: rule["rule"], problem };
   }
   const below = Object.entries(propertiesOf(schema)).map(
@@ -62,12 +63,6 @@ function* problemsBelow(
   const others = [`${path}.*`, own(schema, "additionalProperties")] as const;
   for (const [at, one] of [...below, others, [`${path}[]`, own(schema, "items")] as const])
     if (isObject(one)) yield* problemsBelow(types, { schema: one, path: at });
-}
-
-function reasonProblem({ rule, reason }: JsonObject): string | undefined {
-  if (typeof rule !== "string" || rule.trim() === "") return "rule is not specified";
-  const isKnown = reason === undefined || Object.hasOwn(PREFIXES, String(reason));
-  return isKnown ? undefined : `its reason must be one of ${Object.keys(PREFIXES).join(", ")}`;
 }
 
 /** Whether there is a rule in a schema. */
@@ -177,7 +172,9 @@ class Evaluator {
       if (environment.evaluate(forLibrary(text), variables) === true) return undefined;
       return ruleCause(rule, field, this.#message(environment, rule, variables));
     } catch (error) {
-      return errorCause(rule, field, error);
+      if (!isLacking(summaryOf(error))) return errorCause(rule, field, error);
+      this.#report(text, summaryOf(error));
+      return undefined;
     }
   }
 
@@ -190,20 +187,21 @@ class Evaluator {
   /** Whether the library knows every function of a rule. The first time that it does not, it is reported. */
   #isKnown(environment: Environment, text: string): boolean {
     const { valid, error } = environment.check(forLibrary(text));
-    if (valid) return true;
+    if (!valid) this.#report(text, summaryOf(error));
+    return valid;
+  }
+
+  #report(text: string, summary: string): void {
     if (!this.#reported.has(text))
-      warn(
-        `the rule ${JSON.stringify(text)} is not evaluated: ${(error as { summary?: string } | undefined)?.summary}`,
-      );
+      warn(`the rule ${JSON.stringify(text)} is not evaluated: ${summary}`);
     this.#reported.add(text);
-    return false;
   }
 
   #message(environment: Environment, rule: JsonObject, variables: JsonObject): string {
     const { messageExpression, message } = rule;
     const plain = typeof message === "string" ? message : `failed rule: ${String(rule["rule"])}`;
-    if (typeof messageExpression !== "string" || !this.#isKnown(environment, messageExpression))
-      return plain;
+    if (typeof messageExpression !== "string" || messageExpression === "") return plain;
+    if (!this.#isKnown(environment, messageExpression)) return plain;
     try {
       const made: unknown = environment.evaluate(forLibrary(messageExpression), variables);
       return typeof made === "string" && made !== "" ? made : plain;
@@ -266,19 +264,17 @@ function textAt(rule: JsonObject, name: string): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-const PREFIXES: Readonly<Record<string, (shown: string) => string>> = {
-  FieldValueInvalid: (shown) => `Invalid value: ${shown}`,
-  FieldValueForbidden: () => "Forbidden: ",
-  FieldValueRequired: () => "Required value: ",
-  FieldValueDuplicate: (shown) => `Duplicate value: ${shown}`,
-};
-
 function errorCause(rule: JsonObject, { schema, path }: Field, error: unknown): Cause {
-  const { summary, message } = error as { readonly summary?: string; readonly message: string };
   const type = String(own(schema, "type") ?? "");
-  const text = `${summary ?? message} evaluating rule: ${rule["message"] ?? rule["rule"]}`;
+  const text = `${summaryOf(error)} evaluating rule: ${rule["message"] ?? rule["rule"]}`;
   const shown = `Invalid value: ${JSON.stringify(type)}: ${text}`;
   return { reason: "FieldValueInvalid", field: path || "<nil>", message: shown };
+}
+
+/** The text of an error of the library, without the place. */
+function summaryOf(error: unknown): string {
+  const { summary, message } = error as { readonly summary?: string; readonly message: string };
+  return summary ?? message;
 }
 
 function warn(text: string): void {

@@ -79,13 +79,17 @@ const isTime: Decoder = (value, { path }) => {
   );
 };
 
-/** A map. Null is the same as nothing, and an empty map is left out. */
-function mapOf(decoder: Decoder): Decoder {
+/**
+ * A map. Null is the same as nothing, and an empty map is left out.
+ *
+ * @param nothing - what null within it is: in Go the empty text, or no bytes
+ */
+function mapOf(decoder: Decoder, nothing: "" | null): Decoder {
   return (value, place) => {
     if (!isObject(value)) throw mismatch(value, place, "map[string]string");
     const entries = Object.entries(value).map(([name, member]) => [
       name,
-      member === null ? member : decoder(member, { ...place, path: `${place.path}.${name}` }),
+      member === null ? nothing : decoder(member, { ...place, path: `${place.path}.${name}` }),
     ]);
     return entries.length === 0 ? emptyOf(value, place) : Object.fromEntries(entries);
   };
@@ -133,8 +137,8 @@ const METADATA = {
   creationTimestamp: isTime,
   deletionTimestamp: isTime,
   deletionGracePeriodSeconds: isAny,
-  labels: mapOf(isText),
-  annotations: mapOf(isText),
+  labels: mapOf(isText, null),
+  annotations: mapOf(isText, null),
   ownerReferences: isAny,
   finalizers: listOf(isText),
   managedFields: isAny,
@@ -152,10 +156,14 @@ const REFERENCE = struct({
 
 /** The fields of kinds that controllers write. The fields of other kinds are stored as they come. */
 const KINDS: Readonly<Record<string, Readonly<Record<string, Decoder>>>> = {
-  "v1 ConfigMap": { data: mapOf(isText), binaryData: mapOf(isBase64), immutable: isBoolean },
+  "v1 ConfigMap": {
+    data: mapOf(isText, ""),
+    binaryData: mapOf(isBase64, null),
+    immutable: isBoolean,
+  },
   "v1 Secret": {
-    data: mapOf(isBase64),
-    stringData: mapOf(isText),
+    data: mapOf(isBase64, null),
+    stringData: mapOf(isText, ""),
     type: filled(isText),
     immutable: isBoolean,
   },

@@ -1,0 +1,26 @@
+import { afterAll, beforeAll, expect } from "vitest";
+import { definitions } from "../../../../conformance/kubernetes/definitions.ts";
+import { httpsSend } from "../../../../conformance/kubernetes/https-send.ts";
+import { bodyText } from "../../../../conformance/kubernetes/run-script.ts";
+import { ApiServer } from "../../../../services/apiserver.mjs";
+import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
+
+const PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
+
+let server: ApiServer;
+
+beforeAll(async () => {
+  if (isOwnServer) server = await ApiServer.start();
+});
+
+afterAll(async () => await server?.[Symbol.asyncDispose]());
+
+for (const [name, isAccepted, crd] of definitions)
+  ownServerTest(`a definition with ${name}: accepted is ${isAccepted}`, async () => {
+    const send = httpsSend({ url: server.url, ca: server.ca, token: server.adminToken });
+    const headers = { accept: "application/json", "content-type": "application/json" };
+    const request = { method: "POST", path: PATH, headers, body: JSON.stringify(crd) } as const;
+    const response = await send(request, AbortSignal.timeout(60_000));
+    const answer = await bodyText(response);
+    expect([response.status === 201, answer]).toEqual([isAccepted, answer]);
+  });
