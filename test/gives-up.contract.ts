@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from "vitest";
 import { abortListeners } from "./abort-listeners.ts";
 
 /** A call that waits for its turn: one turn a second, in the order of the calls. */
-export type Enter = (signal: AbortSignal) => Promise<unknown>;
+type Enter = (signal: AbortSignal) => Promise<unknown>;
 
 /** A place where calls wait for their turn, on a clock. */
 export type Door = (clock: Clock) => Enter;

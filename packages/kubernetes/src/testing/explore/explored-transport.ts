@@ -168,6 +168,9 @@ interface WatchLine {
   readonly object?: { readonly metadata?: { readonly namespace?: string; readonly name?: string } };
 }
 
+/** A JSON patch that applies only if a value is as expected. */
+const TEST_OPERATION = /^\s*\[.*"op":"test"/s;
+
 /** The step that a request is; none for probes, Leases and Events. */
 function stepOf({ method, path, body }: KubeRequest): RequestStep | undefined {
   const { pathname, searchParams } = new URL(path, "http://server");
@@ -177,15 +180,14 @@ function stepOf({ method, path, body }: KubeRequest): RequestStep | undefined {
   if (kind === undefined) return undefined;
   const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
   const verb = kind === "write" ? method : kind.toUpperCase();
-  const isNew = method === "POST" && name === undefined;
-  const ref = { namespace, name: isNew ? nameIn(body) : name };
+  const ref = { namespace, name: name ?? (method === "POST" ? nameIn(body) : undefined) };
   const isLaterPage = searchParams.has("continue");
   const page = isLaterPage ? " (next page)" : "";
   return {
     kind,
     resource,
     isLaterPage,
-    hasTest: method === "PATCH" && /^\s*\[.*"op":"test"/s.test(body ?? ""),
+    hasTest: method === "PATCH" && TEST_OPERATION.test(body ?? ""),
     text: `${verb} ${resource} ${nameOf(ref)}`.trimEnd() + page,
   };
 }
