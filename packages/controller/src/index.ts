@@ -48,6 +48,7 @@ export {
 } from "./election/lock-conflict-error.ts";
 export { MemoryLock } from "./election/memory-lock.ts";
 export type { ResourceLock, Versioned } from "./election/resource-lock.ts";
+export type { KeyShards, SlotLeadership } from "./key-shards.ts";
 export type { Leadership } from "./leadership.ts";
 export {
   ExponentialLimiter,
@@ -98,7 +99,7 @@ export type {
 export type { ReconcileRequest, ReconcileResult, Reconciler } from "./reconcile/reconcile.ts";
 export type { RunOptions } from "./run-options.ts";
 export { Shards, type ShardsStatus } from "./shards/shards.ts";
-export type { ShardsOptions, SlotLeadership } from "./shards/shards-options.ts";
+export type { ShardsOptions } from "./shards/shards-options.ts";
 export { slotOf } from "./shards/slot-of.ts";
 export { filterSource } from "./source/filter-source.ts";
 export { fromCallback } from "./source/from-callback.ts";

@@ -1,14 +1,17 @@
 import {
   type OptionNames,
   requireBoolean,
+  requireMethods,
   requireOptions,
   requireSignal,
 } from "@holdfast/clock/internal";
+import type { KeyShards } from "./key-shards.ts";
 import type { Leadership } from "./leadership.ts";
 
 const OPTIONS: OptionNames<RunOptions> = {
   ref: true,
   leadership: true,
+  shards: true,
 };
 
 /** Options for one run of a controller, an elector, a manager or another `Runnable`. */
@@ -35,6 +38,21 @@ export interface RunOptions {
    * @defaultValue the first argument of `run`, if that is a leadership; otherwise none
    */
   readonly leadership?: Leadership | undefined;
+
+  /**
+   * The slots whose keys a controller works on: a `Shards`, which divides keys over processes. A manager passes it on to
+   * its runnables; others ignore it. It excludes `leadership`.
+   *
+   * | Event | Effect in a controller |
+   * | --- | --- |
+   * | a slot comes | sources start anew, and the keys of the slot that they report are reconciled |
+   * | a slot is given up | its keys in flight are finished within `grace`, then aborted; no key of it begins; then it is released |
+   * | a slot is lost | its keys in flight abort at once |
+   * | a key of a slot that is not held is added, or due | it is dropped: its holder reconciles it |
+   *
+   * @defaultValue none: the controller works on all keys
+   */
+  readonly shards?: KeyShards | undefined;
 }
 
 /** The arguments of a run, with their defaults. */
@@ -42,19 +60,25 @@ export interface ResolvedRun {
   readonly signal: AbortSignal;
   readonly ref: boolean;
   readonly leadership: Leadership | undefined;
+  readonly shards: KeyShards | undefined;
 }
 
-/** @throws TypeError if an argument is of the wrong type */
+/** @throws TypeError if an argument is of the wrong type, RangeError for shards beside a leadership */
 export function resolveRun(from: AbortSignal | Leadership, options: RunOptions): ResolvedRun {
   const own = isLeadership(from) ? from : undefined;
   const signal = isLeadership(from) ? from.signal : from;
   requireSignal(own === undefined ? "signal" : "leadership.signal", signal);
   requireOptions("options", options, "run", OPTIONS);
-  const { ref = true, leadership = own } = options;
+  const { ref = true, leadership = own, shards } = options;
   requireBoolean("options.ref", ref);
   if (leadership !== undefined)
     requireLeadership(leadership === own ? "leadership" : "options.leadership", leadership);
-  return { signal, ref, leadership };
+  if (shards !== undefined) {
+    requireMethods("options.shards", shards, ["slotOf", "join"]);
+    if (leadership !== undefined)
+      throw new RangeError("options.shards must be undefined in a run under a leadership");
+  }
+  return { signal, ref, leadership, shards };
 }
 
 function isLeadership(from: unknown): from is Leadership {

@@ -305,7 +305,10 @@ const controllerDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", required(signal)],
-    ["options", object<RunOptions>({ leadership: unchecked, ref: flag })],
+    [
+      "options",
+      object<RunOptions>({ leadership: unchecked, ref: flag, shards: methods("slotOf", "join") }),
+    ],
   ),
 ];
 
@@ -383,7 +386,10 @@ const electionDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", required(signal)],
-    ["options", object<RunOptions>({ leadership: unchecked, ref: flag })],
+    [
+      "options",
+      object<RunOptions>({ leadership: unchecked, ref: flag, shards: methods("slotOf", "join") }),
+    ],
   ),
   throws(
     slotOf,
@@ -402,7 +408,7 @@ const electionDoors: Door[] = [
           count: all(whole(1), outside("a number from 1 to 1024", 1_025)),
           identity: required(text),
           lockOf: required(func),
-          lead: required(func),
+          lead: func,
           ...electionDurations,
           onError: func,
           clock: methods("now", "monotonic", "afterFunc", "newTimer"),
@@ -412,13 +418,17 @@ const electionDoors: Door[] = [
       ),
     ],
   ),
+  throws((key: string) => shards.slotOf(key), ["a"], ["key", required(text)]),
   method(
     shards,
     "run",
     "rejects",
     [live, {}],
     ["signal", required(signal)],
-    ["options", object<RunOptions>({ leadership: unchecked, ref: flag })],
+    [
+      "options",
+      object<RunOptions>({ leadership: unchecked, ref: flag, shards: methods("slotOf", "join") }),
+    ],
   ),
   constructs(
     FileLock,
@@ -511,7 +521,10 @@ const managerDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", signal],
-    ["options", object<RunOptions>({ leadership: unchecked, ref: flag })],
+    [
+      "options",
+      object<RunOptions>({ leadership: unchecked, ref: flag, shards: methods("slotOf", "join") }),
+    ],
   ),
 ];
 

@@ -96,6 +96,7 @@ export type {
   OperatorHealthOptions,
   OperatorOptions,
   OperatorSetup,
+  OperatorShardsOptions,
   StartWork,
 } from "./operator/operator-options.ts";
 export { runOperator } from "./operator/run-operator.ts";

@@ -92,6 +92,7 @@ const metrics = Object.fromEntries(
     "controller",
     "queue",
     "leadership",
+    "shards",
     "informers",
   ].map((each) => [each, f]),
 );
@@ -99,7 +100,11 @@ const operator = { name: "a", transport, setup: f, leaderElection: false, health
 
 const runOptions = [
   "options",
-  kinds.object<RunOptions>({ ref: kinds.flag, leadership: kinds.unchecked }),
+  kinds.object<RunOptions>({
+    ref: kinds.flag,
+    leadership: kinds.unchecked,
+    shards: kinds.unchecked,
+  }),
 ] as const;
 
 const objectDoors = [
@@ -307,6 +312,7 @@ const operatorDoors = [
           transport: required(kinds.methods("send")),
           setup: required(kinds.func),
           leaderElection: hasNoMore,
+          shards: hasNoMore,
           health: hasNoMore,
           cluster: hasNoMore,
           compareCrds: kinds.flag,
@@ -328,7 +334,7 @@ const operatorDoors = [
       "options",
       kinds.object({
         register: kinds.methods("registerMetric", "metrics"),
-        controllers: kinds.methods("controller", "queue", "leadership"),
+        controllers: kinds.methods("controller", "queue", "leadership", "shards"),
       }),
     ],
   ),

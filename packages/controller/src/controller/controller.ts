@@ -1,7 +1,7 @@
-import { type Clock, onAbort } from "@holdfast/clock";
+import { onAbort } from "@holdfast/clock";
 import { holdOpen, LinkedController } from "@holdfast/clock/internal";
-import { withTimeout } from "@holdfast/wait";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
+import type { KeyShards } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";
 import type { DrainReport } from "../queue/work-queue-options.ts";
 import { type ResolvedRun, type RunOptions, resolveRun } from "../run-options.ts";
@@ -16,7 +16,9 @@ import {
 } from "./controller-options.ts";
 import type { ControllerState, ControllerStatus, InFlightStatus } from "./controller-status.ts";
 import { Hooks } from "./hooks.ts";
+import { SlotTerms } from "./slot-terms.ts";
 import { SourceRunner } from "./source-runner.ts";
+import { within } from "./within.ts";
 import { Workers } from "./workers.ts";
 
 /**
@@ -106,7 +108,10 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.stopTimeout = resolved.grace + resolved.abortGrace;
     this.#options = resolved;
     this.#hooks = new Hooks(logger, name);
-    this.#workers = new Workers(resolved, this.#hooks, () => this.#settleDrain());
+    this.#workers = new Workers(resolved, this.#hooks, () => {
+      this.#settleDrain();
+      this.#workers.slots?.changed();
+    });
     this.#sources = sources.map(
       (source) =>
         new SourceRunner(source, {
@@ -242,19 +247,25 @@ export class Controller<Item = string> implements AsyncDisposable {
     await this.#ended;
   }
 
-  async #live({ signal, leadership }: ResolvedRun): Promise<void> {
+  async #live({ signal, leadership, shards }: ResolvedRun): Promise<void> {
     this.#hooks.log("info", {}, "controller started");
     const { clock, grace, abortGrace } = this.#options;
     using stop = new LinkedController(signal, this.#disposal.signal);
     // Under an election the next leader reconciles every key, so a backlog would only delay it.
-    const stopped = this.#stopsWith(stop.signal, leadership !== undefined);
+    const hasSuccessor = leadership !== undefined || shards !== undefined;
+    const stopped = this.#stopsWith(stop.signal, hasSuccessor);
     const losses = leadership && onAbort(leadership.lost, (reason) => this.#lose(stop, reason));
-    if (leadership !== undefined)
+    if (leadership !== undefined) {
+      this.#workers.leadership = leadership;
       this.#workers.beforeReconcile = () => this.#checkLease(leadership, stop);
+    }
+    const slots = shards && this.#joinSlots(shards);
     if (stop.signal.aborted) this.#workers.pauseState.close();
     this.#begin();
     const sources = Promise.all(
-      this.#sources.map((source) => source.run(stop.signal).then(() => this.#settleDrain())),
+      this.#sources.map((source) =>
+        source.run(stop.signal, shards !== undefined).then(() => this.#settleDrain()),
+      ),
     );
     await stopped;
     if (!this.#isDrained && !this.#isLost)
@@ -262,7 +273,15 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.#workers.abort(stop.signal.reason);
     await Promise.all([this.#workers.ended(), within(abortGrace, () => sources, clock)]);
     losses?.[Symbol.dispose]();
-    await this.#finish(leadership !== undefined && !this.#isLost);
+    slots?.[Symbol.dispose]();
+    await this.#finish(hasSuccessor && !this.#isLost);
+  }
+
+  #joinSlots(shards: KeyShards): Disposable {
+    const [workers, sources] = [this.#workers, this.#sources];
+    const slots = new SlotTerms<Item>(shards, { ...this.#options, workers, sources });
+    workers.slots = slots;
+    return shards.join((term) => slots.lead(term));
   }
 
   get #isReady(): boolean {
@@ -361,14 +380,4 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.#hooks.log("error", { source: name, err: error }, message);
     this.#hooks.call("onError", () => onError(error, origin));
   }
-}
-
-/** Waits for `work`, but at most `timeout` milliseconds. */
-async function within(
-  timeout: number,
-  work: (expired: AbortSignal) => Promise<unknown>,
-  clock: Clock,
-): Promise<void> {
-  // Only the timeout can reject: neither the drain nor the end of the sources does.
-  await withTimeout(work, timeout, { clock, label: "grace" }).catch(() => {});
 }

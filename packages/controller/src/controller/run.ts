@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { TimeoutError } from "@holdfast/wait";
+import type { Leadership } from "../leadership.ts";
 import { newerOf, type WorkItem } from "../queue/backlog.ts";
 import type { AbortCause } from "../reconcile/outcome.ts";
 import type { ReconcileRequest } from "../reconcile/reconcile.ts";
@@ -27,6 +28,7 @@ export class Run<Item> implements ReconcileRequest<Item> {
   readonly item: Item;
   readonly attempt: number;
   readonly reason: string;
+  readonly leadership: Leadership | undefined;
   readonly #workItem: WorkItem<Task<Item>>;
   readonly #startedAt: number;
   #newer: Task<Item> | undefined = undefined;
@@ -38,11 +40,17 @@ export class Run<Item> implements ReconcileRequest<Item> {
   #timer: Timer | undefined = undefined;
   readonly #options: RunOptions<Item>;
 
-  constructor(workItem: WorkItem<Task<Item>>, attempt: number, options: RunOptions<Item>) {
+  constructor(
+    workItem: WorkItem<Task<Item>>,
+    attempt: number,
+    leadership: Leadership | undefined,
+    options: RunOptions<Item>,
+  ) {
     this.key = workItem.key;
     this.item = workItem.item.item;
     this.attempt = attempt;
     this.reason = workItem.item.reason;
+    this.leadership = leadership;
     this.#workItem = workItem;
     this.#startedAt = options.clock.monotonic();
     this.#options = options;

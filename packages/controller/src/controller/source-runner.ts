@@ -1,7 +1,14 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { aborted, isThenable, LinkedController, messageOf } from "@holdfast/clock/internal";
+import {
+  aborted,
+  deferred,
+  isThenable,
+  LinkedController,
+  messageOf,
+} from "@holdfast/clock/internal";
 import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/wait";
 import type { EnqueueOptions, Source } from "../source/source.ts";
+import { Waiters } from "../waiters.ts";
 import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";
 
 /** Options for a {@link SourceRunner}. */
@@ -22,6 +29,13 @@ const RESTART = { duration: 1_000, factor: 2, cap: 60_000, jitter: 0.2, resetAft
 const LATE_EVENT =
   "event ignored because its start() has already settled: return a promise that lasts as long as the source, or return nothing";
 
+/** One start of a source. */
+interface Start {
+  readonly ended: Promise<void>;
+  /** Another start takes its place: aborts it, and resolves `ended`. */
+  readonly replace: () => void;
+}
+
 /** Keeps one source running: restarts it when it fails. */
 export class SourceRunner<Item> {
   readonly #source: Source<Item>;
@@ -31,6 +45,11 @@ export class SourceRunner<Item> {
   #starts = 0;
   #isClosed = false;
   #isReady: boolean;
+  /** Whether the source starts again when a slot comes. */
+  #isSharded = false;
+  /** Defined while the source is started. */
+  #replay: ((isWanted: (item: Item) => boolean) => void) | undefined;
+  readonly #replayed = new Waiters<void>();
   #lastError: ErrorStatus | undefined = undefined;
 
   constructor(source: Source<Item>, options: SourceRunnerOptions<Item>) {
@@ -62,8 +81,14 @@ export class SourceRunner<Item> {
     };
   }
 
+  /** Starts the source anew, so that it reports the items for which `isWanted` returns true. */
+  replay(isWanted: (item: Item) => boolean): void {
+    this.#replay?.(isWanted);
+  }
+
   /** Resolves when the source has ended, by itself or after the abort. */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, isSharded: boolean): Promise<void> {
+    this.#isSharded = isSharded;
     const { clock, random } = this.#options;
     const end = new AbortController();
     const subscription = onAbort(signal, (reason) => {
@@ -101,33 +126,87 @@ export class SourceRunner<Item> {
   }
 
   /**
-   * Starts the source once. Resolves when it has ended, by itself or after the abort.
+   * Starts the source, and anew at each replay. Resolves when it has ended, by itself or after the abort.
    *
    * @param stop - the signal of the controller
    */
   async #start(signal: AbortSignal, stop: AbortSignal): Promise<void> {
-    using attempt = new LinkedController(signal);
-    this.#state = "running";
     this.#starts++;
-    const context = {
-      clock: this.#options.clock,
-      enqueue: (item: Item, options: EnqueueOptions = {}) => {
-        if (attempt.signal.aborted) this.#reportLateEvent(stop);
-        else this.#enqueue(item, options);
-      },
-      failed: (error: unknown) => this.#fail(error, "source reported an error"),
+    let start = this.#begin(signal, stop);
+    this.#replay = (isWanted) => {
+      if (signal.aborted) return;
+      start.replace();
+      start = this.#begin(signal, stop, isWanted);
+      this.#replayed.resolveAll();
     };
     try {
-      const started = this.#source.start(context, attempt.signal);
-      if (isThenable(started)) await started;
-      else await aborted(attempt.signal);
+      for (let last: Start | undefined; last !== start; ) {
+        last = start;
+        await last.ended;
+        if (last === start && this.#isSharded && !signal.aborted) await this.#nextReplay(signal);
+      }
     } finally {
-      attempt.abort();
+      this.#replay = undefined;
     }
   }
 
-  #enqueue(item: Item, options: EnqueueOptions): void {
+  /** A source that has ended starts again when a slot comes. */
+  async #nextReplay(signal: AbortSignal): Promise<void> {
+    this.#state = "ended";
+    await this.#replayed.wait(signal).catch(() => {});
+  }
+
+  /**
+   * Starts the source once.
+   *
+   * @param isWanted - the items to pass on while `start` is called: the others were told before
+   */
+  #begin(
+    signal: AbortSignal,
+    stop: AbortSignal,
+    isWanted: ((item: Item) => boolean) | undefined = undefined,
+  ): Start {
+    const attempt = new LinkedController(signal);
+    const replaced = deferred<void>();
+    let isReplaced = false;
+    let passes = isWanted;
+    this.#state = "running";
+    const context = {
+      clock: this.#options.clock,
+      enqueue: (item: Item, options: EnqueueOptions = {}) => {
+        if (!attempt.signal.aborted) this.#enqueue(item, options, passes);
+        else if (!isReplaced) this.#reportLateEvent(stop);
+      },
+      failed: (error: unknown) => this.#fail(error, "source reported an error"),
+    };
+    const run = async (): Promise<void> => {
+      try {
+        const started = this.#source.start(context, attempt.signal);
+        passes = undefined;
+        if (isThenable(started)) await started;
+        else await aborted(attempt.signal);
+      } finally {
+        attempt[Symbol.dispose]();
+        attempt.abort();
+      }
+    };
+    return {
+      ended: Promise.race([run(), replaced.promise]),
+      replace: () => {
+        isReplaced = true;
+        replaced.resolve();
+        attempt.abort();
+      },
+    };
+  }
+
+  #enqueue(
+    item: Item,
+    options: EnqueueOptions,
+    passes: ((item: Item) => boolean) | undefined,
+  ): void {
     try {
+      if (passes?.(item) === false) return;
       const { reason = this.#source.name } = options;
       this.#options.enqueue(item, { ...options, reason });
     } catch (error) {

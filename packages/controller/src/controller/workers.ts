@@ -6,6 +6,7 @@ import {
   requireString,
 } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
+import type { Leadership } from "../leadership.ts";
 import { newerOf, type WorkItem } from "../queue/backlog.ts";
 import { AFTER_A_TURN } from "../queue/delayed-items.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
@@ -19,6 +20,7 @@ import type { Hooks } from "./hooks.ts";
 import { KeyFailures } from "./key-failures.ts";
 import { PauseState } from "./pause-state.ts";
 import { Run, type RunOptions } from "./run.ts";
+import type { SlotTerms } from "./slot-terms.ts";
 import type { Task } from "./task.ts";
 
 const ENQUEUE_OPTIONS: OptionNames<EnqueueOptions> = { after: true, priority: true, reason: true };
@@ -33,6 +35,10 @@ export class Workers<Item> {
   hasGivenBack = false;
   /** Called before each reconcile: it may stop the workers. */
   beforeReconcile: () => void = () => {};
+  /** The term of all keys. */
+  leadership: Leadership | undefined;
+  /** The terms of the keys, which begin under no other. */
+  slots: SlotTerms<Item> | undefined;
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   /** Called when {@link Workers.isIdle} may have changed. */
@@ -91,6 +97,7 @@ export class Workers<Item> {
   add(item: Item, reason: string, options: EnqueueOptions | undefined): void {
     const key = this.#options.keyOf(item);
     requireString("the key of an item", key);
+    if (this.#isForeign(key)) return;
     if (options === undefined) {
       this.queue.add({ key, item, reason });
       return;
@@ -134,9 +141,7 @@ export class Workers<Item> {
       while (this.pauseState.is("paused")) await this.pauseState.changed();
       const attempt = this.#failures.of(workItem.key) + 1;
       this.beforeReconcile();
-      if (this.pauseState.is("closed")) {
-        this.#giveBack(workItem);
-      } else {
+      if (!this.#refuse(workItem)) {
         const run = this.#begin(workItem, attempt);
         let settlement: Settlement;
         try {
@@ -175,6 +180,14 @@ export class Workers<Item> {
     return undefined;
   }
 
+  /** Whether a key may not begin: then it is given back, or dropped. */
+  #refuse(workItem: WorkItem<Task<Item>>): boolean {
+    if (this.pauseState.is("closed")) this.#giveBack(workItem);
+    else if (this.#isForeign(workItem.key)) this.#drop(workItem);
+    else return false;
+    return true;
+  }
+
   #giveBack(workItem: WorkItem<Task<Item>>): void {
     this.hasGivenBack = true;
     const task = newerOf(workItem) ?? workItem.item;
@@ -183,8 +196,21 @@ export class Workers<Item> {
     this.#onChange();
   }
 
+  /** Whether the key is in a slot that this process does not hold, or gives up. */
+  #isForeign(key: string): boolean {
+    return this.slots !== undefined && this.slots.leadershipOf(key) === undefined;
+  }
+
+  /** The process that takes the slot of the key reconciles it. */
+  #drop(workItem: WorkItem<Task<Item>>): void {
+    this.#failures.forget(workItem.key);
+    workItem.done();
+    this.#onChange();
+  }
+
   #begin(workItem: WorkItem<Task<Item>>, attempt: number): Run<Item> {
-    const run = new Run(workItem, attempt, this.#runOptions);
+    const leadership = this.slots?.leadershipOf(workItem.key) ?? this.leadership;
+    const run = new Run(workItem, attempt, leadership, this.#runOptions);
     this.#runs.push(run);
     this.#busy++;
     run.begin();
@@ -251,7 +277,7 @@ export class Workers<Item> {
         this.#again(run, "requeue", outcome.delay);
         break;
       case "interrupt":
-        this.hasInterrupted = true;
+        if (!this.#isForeign(run.key)) this.hasInterrupted = true;
         this.#again(run, "interrupted", 0);
         break;
       case "retry":
@@ -262,6 +288,10 @@ export class Workers<Item> {
   }
 
   #again(run: Run<Item>, reason: string, delay: number): void {
+    if (this.#isForeign(run.key)) {
+      this.#failures.forget(run.key);
+      return;
+    }
     const task = run.newer ?? { ...run.workItem.item, reason };
     const { priority } = run.workItem;
     this.queue.add(task, { after: Math.max(delay, AFTER_A_TURN), priority });

@@ -168,7 +168,7 @@ export class Manager implements AsyncDisposable {
     await Promise.allSettled([this.#run]);
   }
 
-  async #live({ signal, ref, leadership }: ResolvedRun): Promise<void> {
+  async #live({ signal, ref, leadership, shards }: ResolvedRun): Promise<void> {
     const { signals, clock } = this.#options;
     const ends: Disposable[] = [];
     try {
@@ -180,7 +180,11 @@ export class Manager implements AsyncDisposable {
             this.#halt.abort(new DOMException(`${name} arrived`, "AbortError")),
           ),
         );
-      await this.#start(leadership === undefined ? { ref } : { ref, leadership });
+      await this.#start({
+        ref,
+        ...(leadership === undefined ? {} : { leadership }),
+        ...(shards === undefined ? {} : { shards }),
+      });
       await this.#halted;
       await this.#stop();
     } finally {

@@ -6,3 +6,4 @@
 
 export type { Candidate } from "./leadership-gauge.ts";
 export { PrometheusMetrics, type PrometheusMetricsOptions } from "./prometheus-metrics.ts";
+export type { ShardedProcess } from "./shard-families.ts";

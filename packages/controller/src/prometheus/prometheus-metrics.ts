@@ -10,6 +10,7 @@ import type { QueueMetrics } from "../queue/work-queue-options.ts";
 import { ControllerFamilies } from "./controller-families.ts";
 import { type Candidate, LeadershipGauge } from "./leadership-gauge.ts";
 import { QueueFamilies } from "./queue-families.ts";
+import { type ShardedProcess, ShardFamilies } from "./shard-families.ts";
 
 const OPTIONS: OptionNames<PrometheusMetricsOptions> = {
   register: true,
@@ -47,6 +48,8 @@ export interface PrometheusMetricsOptions {
  * | `controller_runtime_max_concurrent_reconciles` | `controller` | workers |
  * | `controller_runtime_active_workers` | `controller` | busy workers |
  * | `leader_election_master_status` | `name` | 1 if this process leads |
+ * | `shards_slots` | `name`, `state` | slots that are `held`, of these `giving`; `wanted` from another process; `free` as last seen |
+ * | `shards_taken_total` | `name` | slots that this process has taken |
  *
  * Keys are never labels. `result` is `success`, `requeue_after`, `error` or, when the controller
  * stopped it, `interrupted`. Of the priorities of a queue 25 have a label of their own, and the rest
@@ -76,6 +79,7 @@ export class PrometheusMetrics {
   readonly #queues: QueueFamilies;
   readonly #controllers: ControllerFamilies;
   readonly #leadership: LeadershipGauge;
+  readonly #shards: ShardFamilies;
 
   /**
    * @param options - see {@link PrometheusMetricsOptions}
@@ -88,6 +92,7 @@ export class PrometheusMetrics {
     this.#queues = new QueueFamilies(register);
     this.#controllers = new ControllerFamilies(register);
     this.#leadership = new LeadershipGauge(register);
+    this.#shards = new ShardFamilies(register);
   }
 
   /**
@@ -127,5 +132,17 @@ export class PrometheusMetrics {
   leadership(name: string, candidate: Candidate): void {
     requireText("name", name);
     this.#leadership.watch(name, candidate);
+  }
+
+  /**
+   * Reports the slots of a process, read at each scrape.
+   *
+   * @param name - the label `name`. Later shards take it over
+   * @param shards - a `Shards`
+   * @throws TypeError if the name is not a string, RangeError if it is empty
+   */
+  shards(name: string, shards: ShardedProcess): void {
+    requireText("name", name);
+    this.#shards.watch(name, shards);
   }
 }

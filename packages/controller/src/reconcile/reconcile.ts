@@ -1,3 +1,5 @@
+import type { Leadership } from "../leadership.ts";
+
 /** The argument of a {@link Reconciler}. */
 export interface ReconcileRequest<Item = string> {
   /** The key to reconcile. No other reconcile of this key runs at the same time. */
@@ -14,6 +16,12 @@ export interface ReconcileRequest<Item = string> {
 
   /** Why the key runs: `"retry"`, `"requeue"`, or the reason of the source that added it last. */
   readonly reason: string;
+
+  /**
+   * The term under which the reconcile runs: that of its slot in a run with `shards`, otherwise that of the run. Its
+   * `token` fences writes to a store of your own. Undefined in a run without either.
+   */
+  readonly leadership: Leadership | undefined;
 
   /**
    * Aborts when the reconcile exceeds its timeout, with a `TimeoutError` of `@holdfast/wait`, and when

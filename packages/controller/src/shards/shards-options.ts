@@ -10,7 +10,7 @@ import {
 import type { Random } from "@holdfast/wait";
 import { type LeaderElectorOptions, requireDurations } from "../election/leader-elector-options.ts";
 import type { ResourceLock } from "../election/resource-lock.ts";
-import type { Leadership } from "../leadership.ts";
+import type { SlotLeadership } from "../key-shards.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
 import { requireCount } from "./slot-of.ts";
 
@@ -28,12 +28,6 @@ const OPTIONS: OptionNames<ShardsOptions> = {
   random: true,
   logger: true,
 };
-
-/** The term of a slot. */
-export interface SlotLeadership extends Leadership {
-  /** Number of the slot: the keys for which `slotOf(key, count)` returns it. */
-  readonly slot: number;
-}
 
 /** Options for {@link Shards}. Durations are in milliseconds. */
 export interface ShardsOptions
@@ -68,8 +62,10 @@ export interface ShardsOptions
   /**
    * Work of one slot. It is called for every slot that this process takes, and several calls run at a time. When it
    * settles, so does the term: return once `signal` aborts, after the keys in flight are done.
+   *
+   * @defaultValue the work is that of the controllers that run with these shards: `controller.run(signal, { shards })`
    */
-  readonly lead: (leadership: SlotLeadership) => unknown;
+  readonly lead?: ((leadership: SlotLeadership) => unknown) | undefined;
 
   /**
    * Delay between two renewals of a slot, and between two looks at all slots. Above 0.
@@ -115,11 +111,10 @@ export function resolveShards(options: ShardsOptions): ResolvedShardsOptions {
   requireCount("options.count", count);
   requireText("options.identity", identity);
   requireFunction("options.lockOf", lockOf);
-  requireFunction("options.lead", lead);
   requireDurations(leaseDuration, renewDeadline, retryPeriod);
   requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc", "newTimer"]);
   requireMethods("options.logger", logger, Object.keys(defaultLogger));
-  requireHooks("options", { onError, random });
+  requireHooks("options", { lead, onError, random });
   const durations = { leaseDuration, renewDeadline, retryPeriod };
   return { name, count, identity, lockOf, lead, ...durations, onError, random, clock, logger };
 }

@@ -1,14 +1,22 @@
 import { onAbort } from "@holdfast/clock";
-import { holdOpen, LinkedController } from "@holdfast/clock/internal";
+import {
+  aborted,
+  holdOpen,
+  isStop,
+  LinkedController,
+  requireFunction,
+} from "@holdfast/clock/internal";
 import { jitter } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { ElectorHooks } from "../election/elector-hooks.ts";
 import { leadTerm, releaseLease, type TermContext } from "../election/lead-term.ts";
 import { elapsedSince, type Grant, Lease } from "../election/lease.ts";
 import { Term } from "../election/term.ts";
+import type { KeyShards, SlotLeadership } from "../key-shards.ts";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import { decideShards, type SlotView } from "./shard-decision.ts";
 import { type ResolvedShardsOptions, resolveShards, type ShardsOptions } from "./shards-options.ts";
+import { slotOf } from "./slot-of.ts";
 
 /** Maximum share of the retry period that is added at random between two looks at all slots. */
 const JITTER = 0.2;
@@ -29,6 +37,15 @@ export interface ShardsStatus {
   readonly free: readonly number[];
   /** Who holds each slot, as last seen. */
   readonly holders: readonly (string | undefined)[];
+  /** Number of slots that it has taken so far. */
+  readonly taken: number;
+  /** Time since the last look at all slots, in milliseconds; undefined before the first. */
+  readonly sinceAnswer: number | undefined;
+  /**
+   * How long the work of a slot has outlived its lease, in milliseconds; 0 while all leases are held. Another process may
+   * work on the slot. If this grows, restart the process: the work ignores `lost`.
+   */
+  readonly overdue: number;
   /** Error of the latest request to a lock; undefined if it succeeded. */
   readonly lastError: unknown;
 }
@@ -64,6 +81,9 @@ interface Slot {
  *
  * Each look reads up to two locks per slot.
  *
+ * The work of the slots is the option `lead`, or that of the controllers that run with the shards:
+ * `controller.run(signal, { shards })` reconciles the keys of the slots that are held. Run both, for example in a `Manager`.
+ *
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
@@ -92,7 +112,7 @@ interface Slot {
  * await Promise.all(running);
  * ```
  */
-export class Shards {
+export class Shards implements KeyShards {
   /** Name, so that a `Manager` accepts it as a runnable. */
   readonly name: string;
   readonly #options: ResolvedShardsOptions;
@@ -103,6 +123,11 @@ export class Shards {
   #agreedUntil = Number.NEGATIVE_INFINITY;
   /** The slot that this process has asked for. */
   #wanted: Slot | undefined;
+  readonly #leads = new Set<(leadership: SlotLeadership) => unknown>();
+  /** One for each term: begins work that joins during it. */
+  readonly #joins = new Set<(lead: (leadership: SlotLeadership) => unknown) => void>();
+  #taken = 0;
+  #answeredAt: number | undefined;
   /** Terms until their leases are released or lost. */
   readonly #terms = new Set<Promise<void>>();
   #isRunning = false;
@@ -129,7 +154,8 @@ export class Shards {
 
   /** State for a health endpoint, as plain data. */
   status(): ShardsStatus {
-    const { identity, count } = this.#options;
+    const { identity, count, clock } = this.#options;
+    const now = clock.monotonic();
     const holders = this.#slots.map((slot) => this.#holderOf(slot));
     const numbersOf = (has: (slot: Slot) => boolean) =>
       this.#slots.filter(has).map(({ number }) => number);
@@ -141,8 +167,33 @@ export class Shards {
       wanted: this.#wanted?.number,
       free: numbersOf(({ number }) => holders[number] === undefined),
       holders,
+      taken: this.#taken,
+      sinceAnswer: this.#answeredAt === undefined ? undefined : now - this.#answeredAt,
+      overdue: Math.max(0, ...this.#slots.map(({ term }) => now - (term?.leaseEnd ?? now))),
       lastError: this.#hooks.lockError,
     };
+  }
+
+  /** The slot of a key: `slotOf(key, count)`. */
+  slotOf(key: string): number {
+    return slotOf(key, this.#options.count);
+  }
+
+  /**
+   * Has `lead` called for each slot that this process holds and will hold. A controller that runs with these shards does
+   * so; call it for work that is no controller.
+   *
+   * @param lead - as the option `lead`. The slot is held until it settles, and until its term has ended
+   * @returns ends the calls, not those that run
+   * @throws TypeError if `lead` is not a function, Error if the shards have an option `lead`
+   */
+  join(lead: (leadership: SlotLeadership) => unknown): Disposable {
+    requireFunction("lead", lead);
+    if (this.#options.lead !== undefined)
+      throw new Error("shards with options.lead do that work alone: leave it out, and join");
+    this.#leads.add(lead);
+    for (const begin of this.#joins) begin(lead);
+    return { [Symbol.dispose]: () => void this.#leads.delete(lead) };
   }
 
   /**
@@ -191,6 +242,7 @@ export class Shards {
     ]);
     await settled(looks);
     this.#hooks.lockAnswered();
+    this.#answeredAt = clock.monotonic();
     const { take, give, ask } = decideShards({
       identity,
       slots: this.#slots.map((slot) => this.#viewOf(slot)),
@@ -251,13 +303,14 @@ export class Shards {
     const term = new Term({ clock, grant, renewDeadline, leaseDuration });
     const subscription = onAbort(signal, (reason) => term.stop(reason));
     slot.term = term;
+    this.#taken++;
     slot.freeSince = undefined;
     const context = this.#contextOf(slot.lease);
     let hasEndedByItself = false;
     const lead: TermContext["lead"] = async (leadership) => {
       const { token, lost } = leadership;
       try {
-        await this.#options.lead({
+        await this.#work({
           slot: slot.number,
           token,
           signal: leadership.signal,
@@ -275,6 +328,31 @@ export class Shards {
     if (!term.lost.aborted) await releaseLease(context);
     if (hasEndedByItself) slot.restsUntil = clock.monotonic() + leaseDuration;
     slot.term = undefined;
+  }
+
+  /** The work of a term: that of the option, or of all who have joined, also during the term. */
+  async #work(leadership: SlotLeadership): Promise<void> {
+    const { lead } = this.#options;
+    if (lead !== undefined) {
+      await lead(leadership);
+      return;
+    }
+    const { signal, lost } = leadership;
+    const works = [aborted(signal)];
+    const workOf = async (joined: (leadership: SlotLeadership) => unknown): Promise<void> => {
+      try {
+        await joined(leadership);
+      } catch (error) {
+        if (!isStop(error, signal) && !isStop(error, lost)) void this.#hooks.failed(error);
+      }
+    };
+    const begin = (joined: (leadership: SlotLeadership) => unknown): void =>
+      void works.push(workOf(joined));
+    for (const joined of this.#leads) begin(joined);
+    this.#joins.add(begin);
+    // The list may grow meanwhile.
+    for (const work of works) await work;
+    this.#joins.delete(begin);
   }
 
   /** Asks for a slot, and no longer for the one before. */

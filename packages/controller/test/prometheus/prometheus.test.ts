@@ -343,6 +343,28 @@ describe("a registry of prom-client", () => {
     expect(await samples("leader")).toEqual(['leader_election_master_status{name="jobs"} 1']);
   });
 
+  it("shows the slots of a process at each scrape", async () => {
+    const { metrics, samples } = metricsOf();
+    const status = {
+      held: [0, 2],
+      giving: [2],
+      wanted: 1 as number | undefined,
+      free: [3],
+      taken: 2,
+    };
+    metrics.shards("jobs", { status: () => status });
+    expect(await samples("shards_")).toEqual([
+      'shards_slots{name="jobs",state="held"} 2',
+      'shards_slots{name="jobs",state="giving"} 1',
+      'shards_slots{name="jobs",state="wanted"} 1',
+      'shards_slots{name="jobs",state="free"} 1',
+      'shards_taken_total{name="jobs"} 2',
+    ]);
+    Object.assign(status, { giving: [], wanted: undefined, free: [], taken: 5 });
+    expect(await samples("shards_taken")).toEqual(['shards_taken_total{name="jobs"} 5']);
+    expect(await samples("shards_slots")).toContain('shards_slots{name="jobs",state="wanted"} 0');
+  });
+
   it("has exactly the metrics that are promised", async () => {
     const { register } = metricsOf();
     expect((await register.getMetricsAsJSON()).map(({ name, type }) => `${name} ${type}`)).toEqual([
@@ -361,6 +383,8 @@ describe("a registry of prom-client", () => {
       "controller_runtime_max_concurrent_reconciles gauge",
       "controller_runtime_active_workers gauge",
       "leader_election_master_status gauge",
+      "shards_slots gauge",
+      "shards_taken_total counter",
     ]);
   });
 
@@ -412,6 +436,11 @@ describe("a registry of prom-client", () => {
         "leader_election_master_status",
         "Whether this process leads: 1 for the leader, 0 for a candidate. The label name is that of the lease; group by it",
       ],
+      [
+        "shards_slots",
+        "Slots by state: held by this process, of these giving, wanted from another process, free as last seen",
+      ],
+      ["shards_taken_total", "Slots that this process has taken"],
     ]);
   });
 

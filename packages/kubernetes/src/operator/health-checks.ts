@@ -1,4 +1,4 @@
-import type { ElectionStatus } from "@holdfast/controller";
+import type { ElectionStatus, ShardsStatus } from "@holdfast/controller";
 import type { InformerStatus } from "../cluster/cluster-status.ts";
 
 /** How long an informer may go without an event, a bookmark or a list and count as ready, in milliseconds. */
@@ -19,14 +19,19 @@ export function isFollowing({ hasSynced, reflectors }: InformerStatus): boolean 
 }
 
 /**
- * Whether an elector can do its part: the lock has responded within a lease. A standby is as ready as the
+ * Whether an elector, or shards, can do their part: the locks have responded within a lease. A standby is as ready as the
  * leader.
  */
-export function canElect({ sinceAnswer }: ElectionStatus, leaseDuration: number): boolean {
+export function canElect(
+  { sinceAnswer }: Pick<ElectionStatus | ShardsStatus, "sinceAnswer">,
+  leaseDuration: number,
+): boolean {
   return sinceAnswer !== undefined && sinceAnswer <= leaseDuration;
 }
 
 /** Whether no work continues after the end of its lease. If some does, only a restart ends it. */
-export function isWithinLease({ overdue }: ElectionStatus): boolean {
+export function isWithinLease({
+  overdue,
+}: Pick<ElectionStatus | ShardsStatus, "overdue">): boolean {
   return overdue === 0;
 }

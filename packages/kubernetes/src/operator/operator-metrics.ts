@@ -1,4 +1,4 @@
-import type { ControllerMetrics, QueueMetrics } from "@holdfast/controller";
+import type { ControllerMetrics, QueueMetrics, Shards } from "@holdfast/controller";
 import type { InformerStatus } from "../cluster/cluster-status.ts";
 import { KUBERNETES_METRICS, type KubernetesMetrics } from "../kubernetes-metrics.ts";
 
@@ -13,6 +13,9 @@ export interface OperatorMetrics extends KubernetesMetrics {
   /** Reports whether the process leads: `candidate` is read when the metrics are. */
   leadership(name: string, candidate: { readonly isLeader: boolean }): void;
 
+  /** Reports the slots of the process: `shards.status()` is called when the metrics are read. */
+  shards(name: string, shards: Pick<Shards, "status">): void;
+
   /** Reports the informers of a cluster: `read` is called when the metrics are read. */
   informers(read: () => readonly InformerStatus[]): void;
 }
@@ -23,5 +26,6 @@ export const OPERATOR_METRICS: readonly (keyof OperatorMetrics)[] = [
   "controller",
   "queue",
   "leadership",
+  "shards",
   "informers",
 ];

@@ -16,6 +16,7 @@ import type {
   Leadership,
   Logger,
   Runnable,
+  ShardsOptions,
   SignalSource,
 } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
@@ -35,6 +36,7 @@ const OPTIONS: OptionNames<OperatorOptions> = {
   transport: true,
   setup: true,
   leaderElection: true,
+  shards: true,
   health: true,
   cluster: true,
   compareCrds: true,
@@ -86,6 +88,9 @@ export interface OperatorContext {
  * the caches have all that the term before has written. Each part is run with this leadership; pass it to
  * nothing else. Writes of the operator's client are refused once the lease is lost, and from the end of a term until
  * the next one begins. `token` is the fencing token, 0 without an election.
+ *
+ * With `shards` it is called once: its controllers reconcile the keys of the slots that the process holds, and
+ * `request.leadership` is the term of the slot.
  */
 export type StartWork = (leadership: Leadership) => readonly Runnable[];
 
@@ -104,6 +109,24 @@ export interface OperatorElectionOptions
 
   /**
    * Name of the Lease.
+   *
+   * @defaultValue the name of the operator
+   */
+  readonly name?: string | undefined;
+}
+
+/** Slots of an operator. Durations are those of `Shards`. */
+export interface OperatorShardsOptions
+  extends Pick<ShardsOptions, "count" | "leaseDuration" | "renewDeadline" | "retryPeriod"> {
+  /**
+   * Namespace of the Leases.
+   *
+   * @defaultValue that of the transport: of the pod, or of the kubeconfig's context
+   */
+  readonly namespace?: string | undefined;
+
+  /**
+   * Start of the names of the Leases, for example `greeter` of `greeter-slot-0`, `greeter-wish-0` and `greeter-count`.
    *
    * @defaultValue the name of the operator
    */
@@ -136,6 +159,17 @@ export interface OperatorOptions {
    * @defaultValue on, with the defaults of {@link OperatorElectionOptions}
    */
   readonly leaderElection?: OperatorElectionOptions | false | undefined;
+
+  /**
+   * Divides the keys over all replicas, in place of `leaderElection`: each works on the keys of its slots, and no key is
+   * worked on by two. All replicas have the same `count`.
+   *
+   * Every replica caches all objects. Work of `setup` that is no controller runs in all replicas. Controllers of
+   * `context.controller` have their writes refused once the slot of the key is lost; one made with `new Controller` has not.
+   *
+   * @defaultValue none: one replica leads
+   */
+  readonly shards?: OperatorShardsOptions | undefined;
 
   /**
    * Server of the probes. `false` for none.
@@ -227,6 +261,23 @@ const ELECTION: OptionNames<OperatorElectionOptions> = {
   name: true,
 };
 
+const SHARDS: OptionNames<OperatorShardsOptions> = {
+  count: true,
+  leaseDuration: true,
+  renewDeadline: true,
+  retryPeriod: true,
+  namespace: true,
+  name: true,
+};
+
+/** Slots with their Leases. */
+export type ResolvedShards = OperatorShardsOptions & {
+  readonly namespace: string;
+  readonly name: string;
+  readonly leaseDuration: number;
+  readonly renewDeadline: number;
+};
+
 /** Election with its Lease. */
 export type ResolvedElection = OperatorElectionOptions & {
   readonly namespace: string;
@@ -241,6 +292,7 @@ export type ResolvedOperator = Pick<
   "name" | "transport" | "setup" | "cluster" | "signals" | "random" | "metrics"
 > & {
   readonly leaderElection: ResolvedElection | false;
+  readonly shards: ResolvedShards | undefined;
   readonly health: OperatorHealthOptions | false;
   readonly compareCrds: boolean;
   readonly identity: string;
@@ -266,12 +318,14 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   requireHooks("options", { random });
   requireMethods("options.logger", logger, LOGGER);
   if (metrics !== undefined) requireMethods("options.metrics", metrics, OPERATOR_METRICS);
-  const leaderElection = resolveElection(options);
+  const shards = resolveShards(options);
+  const leaderElection = shards === undefined && resolveElection(options);
   return {
     name,
     transport,
     setup,
     leaderElection,
+    shards,
     health,
     cluster,
     compareCrds,
@@ -285,15 +339,31 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
 }
 
 function resolveElection(options: OperatorOptions): ResolvedElection | false {
-  const { leaderElection = {}, transport } = options;
+  const { leaderElection = {} } = options;
   if (leaderElection === false) return false;
   requireOptions("options.leaderElection", leaderElection, "runOperator", ELECTION);
-  const { namespace = transport.namespace, name = options.name } = leaderElection;
-  const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod } = leaderElection;
+  return { ...leaderElection, ...resolveLeases("options.leaderElection", leaderElection, options) };
+}
+
+function resolveShards(options: OperatorOptions): ResolvedShards | undefined {
+  const { shards, leaderElection = false } = options;
+  if (shards === undefined) return undefined;
+  requireOptions("options.shards", shards, "runOperator", SHARDS);
+  if (leaderElection !== false)
+    throw new RangeError("options.leaderElection must be undefined or false beside options.shards");
+  return { ...shards, ...resolveLeases("options.shards", shards, options) };
+}
+
+/** The place of the Leases, and their durations. */
+function resolveLeases(
+  option: string,
+  leases: OperatorElectionOptions,
+  { transport, name: operator }: OperatorOptions,
+) {
+  const { namespace = transport.namespace, name = operator } = leases;
+  const { leaseDuration = 15_000, renewDeadline = 10_000 } = leases;
   if (namespace === undefined)
-    throw new RangeError(
-      "options.leaderElection.namespace must be set: options.transport has no namespace",
-    );
-  requireNamespace("options.leaderElection.namespace", namespace);
-  return { namespace, name, leaseDuration, renewDeadline, retryPeriod };
+    throw new RangeError(`${option}.namespace must be set: options.transport has no namespace`);
+  requireNamespace(`${option}.namespace`, namespace);
+  return { namespace, name, leaseDuration, renewDeadline };
 }

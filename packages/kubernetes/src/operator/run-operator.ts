@@ -9,7 +9,9 @@ import {
   type ControllerArguments,
   LeaderElector,
   Manager,
+  type Reconciler,
   type Runnable,
+  type Shards,
 } from "@holdfast/controller";
 import { KubeClient } from "../client/kube-client.ts";
 import { Cluster } from "../cluster/cluster.ts";
@@ -27,6 +29,7 @@ import {
   resolveOperator,
   type StartWork,
 } from "./operator-options.ts";
+import { afterCatchUp, shardsOf } from "./operator-shards.ts";
 import { TermWork } from "./term-work.ts";
 
 /** Time to stop of parts that need hardly any, in milliseconds. */
@@ -56,7 +59,7 @@ interface Parts {
  * | 1 | `servers` | the port is open |
  * | 2 | `caches` | every informer has synced, or its lists have failed for 15 s |
  * | 3 | `events` | at once |
- * | 4 | `work` | at once: it campaigns, and works when it leads |
+ * | 4 | `work` | at once: it campaigns, and works when it leads; or it takes slots, and works on their keys |
  *
  * It stops in the opposite order: controllers finish their keys, the lease is given back, Events are sent,
  * watches and probes end. Set `terminationGracePeriodSeconds` above the
@@ -69,6 +72,9 @@ interface Parts {
  * `setup` declares informers, once. The function that it returns makes controllers, once per term, after
  * the caches have caught up with the last writes of the leader before. A standby has warm caches, is ready and
  * healthy. A lost lease aborts the work at once; the process continues and campaigns again.
+ *
+ * With `shards` every replica works, each on the keys of its slots, and makes its controllers once. A slot comes after the
+ * caches have caught up, goes after its keys in flight are finished, and a lost one aborts these at once.
  *
  * | Probe | Fails while |
  * | --- | --- |
@@ -125,7 +131,7 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
     instance: identity,
     ...common,
   });
-  const controller = controllersOf(resolved, events);
+  const controller = controllersOf(resolved, events, work);
   const context = { cluster, client, events, identity, metrics, controller, ...common };
   const start = await setup(context);
   requireFunction("the result of options.setup", start);
@@ -133,23 +139,27 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
 
   const parts: Parts = { options: resolved, cluster, client: free, start, work };
   const manager = managerOf(resolved);
-  const { leaderElection } = resolved;
+  const { leaderElection, shards: slots } = resolved;
   const elector = leaderElection === false ? undefined : electorOf(parts, leaderElection);
-  const server = serverOf(parts, manager, elector);
+  const shards = slots && shardsOf(resolved, slots, free);
+  if (shards !== undefined) metrics?.shards(name, shards);
+  const server = serverOf(parts, manager, elector ?? shards);
   if (server !== undefined) manager.add(server, { group: "servers" });
   manager.add(cachesOf(cluster), { group: "caches" });
   manager.add(events, { group: "events" });
   if (resolved.compareCrds)
     manager.add(crdCheck({ cluster, client: free, logger }), { group: "events" });
-  manager.add(workOf(parts, elector), { group: "work" });
+  manager.add(workOf(parts, elector, shards), { group: "work" });
+  if (shards !== undefined) manager.add(slotsOf(parts, shards), { group: "work" });
   await manager.run(signal);
 }
 
 function controllersOf(
   operator: ResolvedOperator,
   events: EventRecorder,
+  work: TermWork,
 ): OperatorContext["controller"] {
-  const { clock, random, logger, metrics } = operator;
+  const { clock, random, logger, metrics, shards } = operator;
   return <Item>(options: OperatorControllerArguments<Item>) => {
     requireOptions("options", options);
     const { failureEvents, ...own } = options as OperatorControllerArguments<never>;
@@ -157,14 +167,19 @@ function controllersOf(
     requireText("options.name", name);
     const recorder = { events, clock: own.clock ?? clock };
     const hooked = failureEvents ? recordFailures(own, failureEvents, recorder) : own;
-    return new Controller<Item>({
+    const all = {
       clock,
       random,
       logger,
       metrics: metrics?.controller(name),
       queueMetrics: metrics?.queue(name),
       ...(hooked as unknown as ControllerArguments<Item>),
-    });
+    };
+    const { reconcile } = all;
+    if (shards === undefined || typeof reconcile !== "function") return new Controller<Item>(all);
+    const underSlot: Reconciler<Item> = (request) =>
+      work.underSlot(request.leadership, () => reconcile(request));
+    return new Controller<Item>({ ...all, reconcile: underSlot });
   };
 }
 
@@ -188,7 +203,11 @@ function cachesOf(cluster: Cluster): Runnable {
 }
 
 /** The work of an operator, with the time that its controllers, and the release of the lease, need to stop. */
-function workOf({ options, work, start }: Parts, elector: LeaderElector | undefined): Runnable {
+function workOf(
+  { options, work, start, cluster }: Parts,
+  elector: LeaderElector | undefined,
+  shards: Shards | undefined,
+): Runnable {
   const { leaderElection } = options;
   const release = leaderElection === false ? 0 : leaderElection.renewDeadline;
   const lost = new AbortController().signal;
@@ -197,9 +216,24 @@ function workOf({ options, work, start }: Parts, elector: LeaderElector | undefi
     get stopTimeout() {
       return work.stopTimeout + release + SLACK;
     },
-    run: (signal, own) =>
+    run: (signal, own) => {
+      if (elector !== undefined) return elector.run(signal, own);
       // Work without an election is one term, which is never lost.
-      elector?.run(signal, own) ?? work.run(start, { token: 0, signal, lost, isHeld: true }),
+      const always = { token: 0, signal, lost, isHeld: true };
+      return work.run(start, always, shards && afterCatchUp(shards, cluster, signal));
+    },
+  };
+}
+
+/** The slots, with the time that the keys in flight, and the release of the leases, need to stop. */
+function slotsOf({ options, work }: Parts, shards: Shards): Runnable {
+  const { renewDeadline = 0 } = options.shards ?? {};
+  return {
+    name: shards.name,
+    get stopTimeout() {
+      return work.stopTimeout + renewDeadline + SLACK;
+    },
+    run: (signal, own) => shards.run(signal, own),
   };
 }
 
@@ -231,18 +265,18 @@ function electorOf(
 function serverOf(
   { options, cluster }: Parts,
   manager: Manager,
-  elector: LeaderElector | undefined,
+  candidate: LeaderElector | Shards | undefined,
 ): HealthServer | undefined {
-  const { health, leaderElection, logger } = options;
+  const { health, leaderElection, shards, logger } = options;
   if (health === false) return undefined;
   const started = { started: () => manager.status().state === "running" };
   const checks = { live: {}, ready: { ...started, ...informerChecks(cluster) } };
-  if (elector !== undefined && leaderElection !== false) {
-    const { leaseDuration } = leaderElection;
-    Object.assign(checks.live, { lease: () => isWithinLease(elector.status()) });
-    Object.assign(checks.ready, {
-      "leader election": () => canElect(elector.status(), leaseDuration),
-    });
+  const leases = leaderElection === false ? shards : leaderElection;
+  if (candidate !== undefined && leases !== undefined) {
+    const { leaseDuration } = leases;
+    const check = shards === undefined ? "leader election" : "shards";
+    Object.assign(checks.live, { lease: () => isWithinLease(candidate.status()) });
+    Object.assign(checks.ready, { [check]: () => canElect(candidate.status(), leaseDuration) });
   }
   const live = { ...checks.live, ...health.live };
   const ready = { ...checks.ready, ...health.ready };

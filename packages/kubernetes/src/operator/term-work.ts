@@ -1,5 +1,12 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { requireArray, requireMethods } from "@holdfast/clock/internal";
-import { type Leadership, type Logger, Manager, type Runnable } from "@holdfast/controller";
+import {
+  type KeyShards,
+  type Leadership,
+  type Logger,
+  Manager,
+  type Runnable,
+} from "@holdfast/controller";
 import { LOGGER } from "../logger.ts";
 import type { ResolvedOperator, StartWork } from "./operator-options.ts";
 
@@ -11,6 +18,8 @@ export class TermWork {
   readonly #options: Pick<ResolvedOperator, "clock" | "logger">;
   /** Leadership of the current term, or of the last one: a reconcile that ignores its abort outlives its term. */
   #leadership: Leadership | undefined;
+  /** Leadership of the slot of the key that is reconciled. */
+  readonly #slot = new AsyncLocalStorage<Leadership>();
   #parts: readonly Runnable[] = [];
 
   constructor(options: Pick<ResolvedOperator, "clock" | "logger">) {
@@ -30,16 +39,24 @@ export class TermWork {
    * @throws the reason of `lost`, a `LeadershipLostError`, or that of the stop
    */
   readonly requireLease = (): void => {
-    if (this.#leadership === undefined || this.#leadership.isHeld) return;
-    const { lost, signal } = this.#leadership;
+    const leadership = this.#slot.getStore() ?? this.#leadership;
+    if (leadership === undefined || leadership.isHeld) return;
+    const { lost, signal } = leadership;
     throw lost.aborted ? lost.reason : signal.reason;
   };
+
+  /** Calls `reconcile`, whose writes need the lease of a slot. */
+  underSlot<Result>(leadership: Leadership | undefined, reconcile: () => Result): Result {
+    return leadership === undefined ? reconcile() : this.#slot.run(leadership, reconcile);
+  }
 
   /**
    * Runs the work of one term until its signal aborts and all of it has ended, however long that takes: the lease is
    * held meanwhile. Rejects if a part fails, after the others have ended.
+   *
+   * @param shards - divides the keys: each has the lease of its slot
    */
-  async run(start: StartWork, leadership: Leadership): Promise<void> {
+  async run(start: StartWork, leadership: Leadership, shards?: KeyShards): Promise<void> {
     const { clock, logger } = this.#options;
     this.#leadership = leadership;
     const parts = start(leadership);
@@ -52,7 +69,8 @@ export class TermWork {
     }
     this.#parts = parts;
     try {
-      await manager.run(leadership);
+      if (shards === undefined) await manager.run(leadership);
+      else await manager.run(leadership.signal, { shards });
     } finally {
       this.#parts = [];
     }

@@ -47,7 +47,7 @@ export interface OperatorPrometheusOptions {
  * | `informer_objects` | `resource` | objects in the cache |
  * | `informer_synced` | `resource` | 1 if the first list is complete |
  * | `informer_age_seconds` | `resource` | since the last event, bookmark or complete list; no sample before the first list |
- * | all of `PrometheusMetrics` of `@holdfast/controller` | | queues, controllers, `leader_election_master_status` |
+ * | all of `PrometheusMetrics` of `@holdfast/controller` | | queues, controllers, `leader_election_master_status`, `shards_slots` |
  *
  * `name` and `resource` are plurals with their group, for example `deployments.apps`. Names of objects and
  * namespaces are never labels. Pass `metrics.controller(name)` and `metrics.queue(name)` to each controller.
@@ -77,7 +77,12 @@ export function prometheusMetrics(options: OperatorPrometheusOptions = {}): Oper
   const { register = globalRegister } = options;
   requireMethods("options.register", register, ["registerMetric", "metrics"]);
   const { controllers = new PrometheusMetrics({ register }) } = options;
-  requireMethods("options.controllers", controllers, ["controller", "queue", "leadership"]);
+  requireMethods("options.controllers", controllers, [
+    "controller",
+    "queue",
+    "leadership",
+    "shards",
+  ]);
   const requests = new RequestFamilies(register);
   const reflectors = new ReflectorFamilies(register);
   const informers = new InformerGauges(register);
@@ -90,6 +95,7 @@ export function prometheusMetrics(options: OperatorPrometheusOptions = {}): Oper
     controller: (name) => controllers.controller(name),
     queue: (name) => controllers.queue(name),
     leadership: (...candidate) => controllers.leadership(...candidate),
+    shards: (...held) => controllers.shards(...held),
     informers: (read) => informers.watch(read),
   };
 }

@@ -99,6 +99,7 @@ describe("runOperator", () => {
         rejected: ignore,
         applySkipped: ignore,
         leadership: ignore,
+        shards: ignore,
         informers: ignore,
         controller: metricsOf("controller"),
         queue: metricsOf("queue"),

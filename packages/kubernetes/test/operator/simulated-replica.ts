@@ -222,6 +222,7 @@ class TextMetrics implements OperatorMetrics {
   readonly rejected = this.#note;
   readonly applySkipped = this.#note;
   leadership(): void {}
+  shards(): void {}
   informers(): void {}
 
   controller(name: string): ControllerMetrics {

@@ -78,6 +78,7 @@ export class Observer {
         rejected: ignore,
         applySkipped: ignore,
         leadership: ignore,
+        shards: ignore,
         informers: ignore,
       },
       controller: () => ({ reconciled, activeWorkers: ignore, maxWorkers: ignore }),
