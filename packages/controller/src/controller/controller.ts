@@ -254,11 +254,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     // Under an election the next leader reconciles every key, so a backlog would only delay it.
     const hasSuccessor = leadership !== undefined || shards !== undefined;
     const stopped = this.#stopsWith(stop.signal, hasSuccessor);
-    const losses = leadership && onAbort(leadership.lost, (reason) => this.#lose(stop, reason));
-    if (leadership !== undefined) {
-      this.#workers.leadership = leadership;
-      this.#workers.beforeReconcile = () => this.#checkLease(leadership, stop);
-    }
+    const losses = leadership && this.#follow(leadership, stop);
     const slots = shards && this.#joinSlots(shards);
     if (stop.signal.aborted) this.#workers.pauseState.close();
     this.#begin();
@@ -275,6 +271,12 @@ export class Controller<Item = string> implements AsyncDisposable {
     losses?.[Symbol.dispose]();
     slots?.[Symbol.dispose]();
     await this.#finish(hasSuccessor && !this.#isLost);
+  }
+
+  #follow(leadership: Leadership, stop: AbortController): Disposable {
+    this.#workers.leadership = leadership;
+    this.#workers.beforeReconcile = () => this.#checkLease(leadership, stop);
+    return onAbort(leadership.lost, (reason) => this.#lose(stop, reason));
   }
 
   #joinSlots(shards: KeyShards): Disposable {

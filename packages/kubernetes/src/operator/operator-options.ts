@@ -318,14 +318,11 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   requireHooks("options", { random });
   requireMethods("options.logger", logger, LOGGER);
   if (metrics !== undefined) requireMethods("options.metrics", metrics, OPERATOR_METRICS);
-  const shards = resolveShards(options);
-  const leaderElection = shards === undefined && resolveElection(options);
   return {
     name,
     transport,
     setup,
-    leaderElection,
-    shards,
+    ...resolveReplicas(options),
     health,
     cluster,
     compareCrds,
@@ -336,6 +333,14 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
     logger,
     metrics,
   };
+}
+
+/** How replicas share the work: by slots, or by an election of one. */
+function resolveReplicas(
+  options: OperatorOptions,
+): Pick<ResolvedOperator, "shards" | "leaderElection"> {
+  const shards = resolveShards(options);
+  return { shards, leaderElection: shards === undefined && resolveElection(options) };
 }
 
 function resolveElection(options: OperatorOptions): ResolvedElection | false {

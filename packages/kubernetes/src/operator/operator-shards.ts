@@ -7,12 +7,12 @@ import type { ResolvedOperator, ResolvedShards } from "./operator-options.ts";
 
 /** The slots of an operator, on Leases. */
 export function shardsOf(
-  { identity, clock, random, logger }: ResolvedOperator,
+  { name: operator, identity, clock, random, logger, metrics }: ResolvedOperator,
   options: ResolvedShards,
   client: KubeClient,
 ): Shards {
   const { namespace, name, count, leaseDuration, renewDeadline, retryPeriod } = options;
-  return new Shards({
+  const shards = new Shards({
     count,
     identity,
     lockOf: (lock) =>
@@ -24,6 +24,8 @@ export function shardsOf(
     random,
     logger,
   });
+  metrics?.shards(operator, shards);
+  return shards;
 }
 
 /** The slots as the controllers see them: a slot comes when the caches have all that its last holder has written. */

@@ -142,7 +142,6 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   const { leaderElection, shards: slots } = resolved;
   const elector = leaderElection === false ? undefined : electorOf(parts, leaderElection);
   const shards = slots && shardsOf(resolved, slots, free);
-  if (shards !== undefined) metrics?.shards(name, shards);
   const server = serverOf(parts, manager, elector ?? shards);
   if (server !== undefined) manager.add(server, { group: "servers" });
   manager.add(cachesOf(cluster), { group: "caches" });
