@@ -168,9 +168,6 @@ interface WatchLine {
   readonly object?: { readonly metadata?: { readonly namespace?: string; readonly name?: string } };
 }
 
-/** A JSON patch that applies only if a value is as expected. */
-const TEST_OPERATION = /^\s*\[.*"op":"test"/s;
-
 /** The step that a request is; none for probes, Leases and Events. */
 function stepOf({ method, path, body }: KubeRequest): RequestStep | undefined {
   const { pathname, searchParams } = new URL(path, "http://server");
@@ -187,9 +184,14 @@ function stepOf({ method, path, body }: KubeRequest): RequestStep | undefined {
     kind,
     resource,
     isLaterPage,
-    hasTest: method === "PATCH" && TEST_OPERATION.test(body ?? ""),
+    hasTest: isTested(method, body),
     text: `${verb} ${resource} ${nameOf(ref)}`.trimEnd() + page,
   };
+}
+
+/** Whether a JSON patch applies only if a value is as expected. */
+function isTested(method: string, body = ""): boolean {
+  return method === "PATCH" && /^\s*\[.*"op":"test"/s.test(body);
 }
 
 /** The name that a new object asks for. */
