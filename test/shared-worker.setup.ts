@@ -18,6 +18,20 @@ afterAll(() => {
   expect(replaced, "globals that this file has replaced and not put back").toEqual([]);
 });
 
+const directory = process.cwd();
+
+/** Relative paths of the files after it would lead elsewhere, or into a folder that is gone. */
+afterAll(() => {
+  let left = "a folder that does not exist any more";
+  try {
+    left = process.cwd();
+  } catch {
+    // It was removed.
+  }
+  process.chdir(directory);
+  expect(left, "the working directory that this file has left").toBe(directory);
+});
+
 const { resetModules } = vi;
 let hasReset = false;
 Object.assign(vi, {

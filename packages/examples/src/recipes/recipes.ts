@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import { realClock } from "@holdfast/clock";
 import { FileLock } from "@holdfast/controller/file-lock";
 import { crawl } from "./crawl.ts";
@@ -24,7 +26,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
 
   "leader-cron LOCK-DIRECTORY": (signal, directory: string) => {
     const lock = new FileLock(directory);
-    const identity = `process ${process.pid}`;
+    const identity = `${hostname()} ${randomUUID()}`; // the number of a process is 1 in every container
     const job = (): void => console.log(`${new Date(realClock.now()).toISOString()}  ${identity}`);
     return leaderCron(job, { lock, identity, period: 5_000, signal });
   },

@@ -6,8 +6,16 @@ import { type Run, runCommand } from "../../src/bin/run-command.ts";
 
 const bin = fileURLToPath(new URL("../../dist/bin/main.js", import.meta.url));
 
-/** Runs the command line in this process, in a folder. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs the command line in this process, in a folder. The process has one working directory, so runs take turns. */
 export async function runBin(args: string[], cwd: string): Promise<Run> {
+  const run = last.then(() => runIn(cwd, args));
+  last = run.catch(() => {});
+  return await run;
+}
+
+async function runIn(cwd: string, args: string[]): Promise<Run> {
   const before = process.cwd();
   process.chdir(cwd);
   try {
