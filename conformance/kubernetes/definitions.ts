@@ -217,6 +217,12 @@ const ACCEPTED: Readonly<Record<string, Parts>> = {
   "an open field without a type": { field: OPEN },
   "an open text": { field: { ...TEXT, ...OPEN } },
   "a map of anything": { field: { type: "object", additionalProperties: true } },
+  "a map beside no properties": {
+    field: { type: "object", properties: {}, additionalProperties: TEXT },
+  },
+  "a map of anything beside properties": {
+    field: { type: "object", properties: { a: TEXT }, additionalProperties: true },
+  },
   "a closed object": { field: { type: "object", additionalProperties: false } },
   "a map of open fields": { field: { type: "object", additionalProperties: OPEN } },
   "an open embedded object": { field: { ...EMBEDDED, ...OPEN } },

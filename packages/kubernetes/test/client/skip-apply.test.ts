@@ -27,12 +27,15 @@ const byName = {
   "x-kubernetes-list-type": "map",
   "x-kubernetes-list-map-keys": ["name", "protocol"],
 };
-const port = object({
-  name: text,
-  protocol: { type: "string", default: "TCP" },
-  labels: object({}, { additionalProperties: text }),
-  selector: object({}, { additionalProperties: text, ...atomic }),
-});
+const port = object(
+  {
+    name: text,
+    protocol: { type: "string", default: "TCP" },
+    labels: object({}, { additionalProperties: text }),
+    selector: object({}, { additionalProperties: text, ...atomic }),
+  },
+  { required: ["name"] },
+);
 
 /** A field of each form that Kubernetes merges in its own way. */
 const Thing: Resource<KubeObject & { spec?: object; status?: object }> = fromCrd({

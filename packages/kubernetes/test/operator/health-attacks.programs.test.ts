@@ -14,7 +14,7 @@ const SECONDS = Number(process.env["ATTACK_SECONDS"] ?? 3);
 
 function start(program: string, ...args: string[]): ChildProcess {
   const path = fileURLToPath(new URL(program, import.meta.url));
-  const child = fork(path, args, { execArgv: [] });
+  const child = fork(path, args, { execArgv: [], stdio: ["ignore", "ignore", "inherit", "ipc"] }); // without its log
   onTestFinished(async () => {
     const exited = child.exitCode === null && child.signalCode === null && once(child, "exit");
     child.kill("SIGKILL");

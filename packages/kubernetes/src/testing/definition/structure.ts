@@ -91,7 +91,8 @@ function* typeProblems(schema: JsonObject, place: Place, at: At): Generator<stri
 }
 
 function* openProblems(schema: JsonObject, at: At): Generator<string> {
-  if (schema["properties"] !== undefined && schema["additionalProperties"] !== undefined)
+  const members = schema["additionalProperties"] ?? true;
+  if (members !== true && Object.keys(propertiesOf(schema)).length > 0)
     yield `${at("additionalProperties")} excludes properties`;
   if (schema["x-kubernetes-preserve-unknown-fields"] === false)
     yield `${at("x-kubernetes-preserve-unknown-fields")} must be true or missing`;
