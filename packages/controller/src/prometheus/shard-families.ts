@@ -4,10 +4,15 @@ import { Counter, Gauge, type Registry } from "prom-client";
 export interface ShardedProcess {
   /** State of its slots now. */
   status(): {
+    /** Slots that this process holds. */
     readonly held: readonly number[];
+    /** Those of them that another process has asked for. */
     readonly giving: readonly number[];
+    /** The slot that this process has asked another one for. */
     readonly wanted: number | undefined;
+    /** Slots without a holder, as last seen. */
     readonly free: readonly number[];
+    /** Number of slots that this process has taken so far. */
     readonly taken: number;
   };
 }
