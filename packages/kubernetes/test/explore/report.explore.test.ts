@@ -112,6 +112,19 @@ test("a report without a problem is the same in every run", async () => {
         },
         {
           "apiGroups": [
+            "coordination.k8s.io",
+          ],
+          "resources": [
+            "leases",
+          ],
+          "verbs": [
+            "create",
+            "get",
+            "update",
+          ],
+        },
+        {
+          "apiGroups": [
             "example.org",
           ],
           "resources": [
