@@ -1,176 +1,19 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import type { Logger } from "@holdfast/controller";
-import {
-  builtIn,
-  Cluster,
-  fromCrd,
-  isApiError,
-  type KubeApplyOptions,
-  KubeClient,
-  type KubeObject,
-  type KubernetesMetrics,
-  type Resource,
-} from "@holdfast/kubernetes";
+import { silentLogger } from "@holdfast/controller";
+import { builtIn, Cluster, KubeClient, type Resource } from "@holdfast/kubernetes";
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
+import { Counted, steps, Thing, takeSteps } from "./skip-apply-kit.ts";
 
-const text = { type: "string" };
-const object = (properties: object, more: object = {}): object => ({
-  type: "object",
-  properties,
-  ...more,
-});
-const listOf = (items: object, more: object = {}): object => ({ type: "array", items, ...more });
-const atomic = { "x-kubernetes-map-type": "atomic" };
-const byName = {
-  "x-kubernetes-list-type": "map",
-  "x-kubernetes-list-map-keys": ["name", "protocol"],
-};
-const port = object(
-  {
-    name: text,
-    protocol: { type: "string", default: "TCP" },
-    labels: object({}, { additionalProperties: text }),
-    selector: object({}, { additionalProperties: text, ...atomic }),
-  },
-  { required: ["name"] },
-);
-
-/** A field of each form that Kubernetes merges in its own way. */
-const Thing: Resource<KubeObject & { spec?: object; status?: object }> = fromCrd({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "things.example.org" },
-  spec: {
-    group: "example.org",
-    scope: "Namespaced",
-    names: { kind: "Thing", plural: "things" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: {
-          openAPIV3Schema: object({
-            spec: object({
-              text,
-              map: object({}, { additionalProperties: text }),
-              struct: object({ a: text, b: text }),
-              whole: object({ a: text, b: text }, atomic),
-              list: listOf(text),
-              set: listOf(text, { "x-kubernetes-list-type": "set" }),
-              ports: listOf(port, byName),
-              lists: object({}, { additionalProperties: listOf(port, byName) }),
-              any: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-            }),
-            status: object({ text }),
-          }),
-        },
-      },
-    ],
-  },
-});
-
-const word = fc.constantFrom("a", "b");
-const texts = fc.dictionary(word, word, { maxKeys: 2 });
-const words = fc.uniqueArray(word);
-
-const ports = fc.uniqueArray(
-  fc.record(
-    { name: word, protocol: fc.constantFrom("TCP", "UDP"), labels: texts, selector: texts },
-    { requiredKeys: ["name"] },
-  ),
-  { selector: ({ name, protocol = "TCP" }) => `${name} ${protocol}`, maxLength: 3 },
-);
-const spec = fc.record(
-  {
-    text: word,
-    map: texts,
-    struct: texts,
-    whole: texts,
-    list: words,
-    set: words,
-    ports: ports,
-    lists: fc.dictionary(word, ports, { maxKeys: 2 }),
-    any: fc.dictionary(word, fc.oneof(word, texts, words, fc.dictionary(word, words)), {
-      maxKeys: 2,
-    }),
-  },
-  { requiredKeys: [] },
-);
-const applied = fc.record({ labels: texts, spec }, { requiredKeys: ["spec"] });
-const step = fc.record({
-  manager: fc.constantFrom("holdfast", "other"),
-  how: fc.constantFrom("apply", "apply", "apply", "update"),
-  applied,
-});
-
-class Counted {
-  skipped: string[] = [];
-  readonly metrics: KubernetesMetrics = {
-    requested: () => {},
-    listed: () => {},
-    watchEnded: () => {},
-    rejected: () => {},
-    applySkipped: (resource) => this.skipped.push(resource),
-  };
-}
-
-/** Whether there is a list or a map without members: others may own some, so that the server is asked. */
-function hasEmpty(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  const members = Object.values(value);
-  return members.length === 0 || members.some(hasEmpty);
-}
-
-/** A map that its owner has emptied is null, which the schema may refuse. */
-const invalid = (error: unknown): undefined => {
-  if (!isApiError(error, "Invalid")) throw error;
-};
-
-const logger = { info() {}, warn() {}, error() {}, debug() {} } as unknown as Logger;
 const metadata = { name: "x", namespace: "default" };
 
 describe("apply with cached", () => {
   it("sends nothing only if the server would change nothing, and then always once its kind is known", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
-        const clock = new FakeClock();
-        const api = new FakeApi({ clock, resources: [Thing] });
-        const counted = new Counted();
-        const { metrics } = counted;
-        const client = new KubeClient({ transport: api.transport, clock, logger, metrics });
-        await clock.run(async () => {
-          for (const { manager, how, applied: given } of steps) {
-            const wanted = { metadata: { ...metadata, labels: given.labels }, spec: given.spec };
-            if (how === "update" && (await client.find(Thing, metadata)) !== undefined) {
-              const change = (one: KubeObject & { spec?: object }) =>
-                Object.assign(one, { spec: { ...one.spec, ...given.spec } });
-              await client
-                .modify(Thing, metadata, change, { fieldManager: manager })
-                .catch(invalid);
-              continue;
-            }
-            const options: KubeApplyOptions = { fieldManager: manager };
-            for (let round = 0; round < 2; round++) {
-              const cached = await client.find(Thing, metadata);
-              const before = counted.skipped.length;
-              const apply = (more: KubeApplyOptions) =>
-                client.apply(Thing, wanted, { ...options, ...more }).catch(invalid);
-              const sent = await apply({ cached });
-              const isSkipped = counted.skipped.length > before;
-              const truth = await apply({});
-              // Exact: what was skipped changes nothing.
-              if (isSkipped) expect(truth).toEqual(cached);
-              if (isSkipped) expect(sent).toEqual(cached);
-              // Complete: a repetition is skipped.
-              if (round === 1 && !hasEmpty(given) && truth !== undefined)
-                expect(isSkipped).toBe(true);
-            }
-          }
-        });
+      fc.asyncProperty(steps, async (taken) => {
+        const { clock, client, counted } = world();
+        await clock.run(() => takeSteps(client, counted, { metadata, taken }));
       }),
       { numRuns: inject("isThorough") ? 1_000 : 40 },
     );
@@ -287,6 +130,11 @@ function world() {
   const clock = new FakeClock();
   const api = new FakeApi({ clock, resources: [Thing, Deployment] });
   const counted = new Counted();
-  const options = { transport: api.transport, clock, logger, metrics: counted.metrics };
+  const options = {
+    transport: api.transport,
+    clock,
+    logger: silentLogger,
+    metrics: counted.metrics,
+  };
   return { clock, api, counted, client: new KubeClient(options), cluster: new Cluster(options) };
 }
