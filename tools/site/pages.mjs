@@ -214,6 +214,12 @@ export const pages = new Map(
         "A change from the last release to the new one at every step, and back, with faults, in a unit test.",
       keywords: "operator upgrade rollback test crd migration finalizer rename",
     },
+    "docs/upgrading-the-crd.md": {
+      title: "Upgrade a CRD and its operator, and roll back",
+      description:
+        "The order of a roll-out and a roll-back, which changes of a schema are safe, and storedVersions.",
+      keywords: "crd upgrade storedVersions field not declared in schema order helm rollback",
+    },
     "docs/operating-an-operator.md": {
       title: "Run a Kubernetes operator in production",
       description:
