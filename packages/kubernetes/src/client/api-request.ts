@@ -55,7 +55,10 @@ export interface ApiTarget {
   /** Receives each request that has ended. Does not throw. */
   readonly onRequested?: ((metric: RequestMetric) => void) | undefined;
 
-  /** Called before each request that is not a GET. An error that it throws is the error of the request. */
+  /**
+   * Called before each request that is not a GET, and again when it has its connection. An error that it throws is the
+   * error of the request.
+   */
   readonly beforeWrite?: (() => void) | undefined;
 
   /** Receives each header `warning`. Does not throw. */
@@ -75,7 +78,9 @@ export async function openRequest(
   signal: AbortSignal,
 ): Promise<KubeResponse> {
   if (request.method !== "GET") target.beforeWrite?.();
-  const response = await sendMeasured(target, formatRequest(request), signal);
+  const beforeSend = request.method === "GET" ? undefined : target.beforeWrite;
+  const sent = { ...formatRequest(request), ...(beforeSend && { beforeSend }) };
+  const response = await sendMeasured(target, sent, signal);
   const { warning } = response.headers;
   if (warning !== undefined) target.onWarning?.(warning);
   if (response.status >= 200 && response.status < 300) return response;

@@ -69,7 +69,30 @@ async function exchangeOnce(parts: Exchange): Promise<KubeResponse> {
       });
       resolve(responseOf(parts, response));
     });
-    sent.end(request.body);
+    const { beforeSend } = request;
+    if (beforeSend === undefined) {
+      sent.end(request.body);
+      return;
+    }
+    whenConnected(sent, server.url, () => {
+      try {
+        beforeSend();
+        sent.end(request.body);
+      } catch (error) {
+        subscription[Symbol.dispose]();
+        reject(error);
+        sent.destroy();
+      }
+    });
+  });
+}
+
+/** Calls `send` when a request has a connection that is open. */
+function whenConnected(sent: ClientRequest, { protocol }: URL, send: () => void): void {
+  const isOpen = protocol === "https:" ? "secureConnect" : "connect";
+  sent.once("socket", (socket) => {
+    if (socket.connecting) socket.once(isOpen, send);
+    else send();
   });
 }
 

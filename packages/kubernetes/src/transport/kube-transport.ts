@@ -11,6 +11,12 @@ export interface KubeRequest {
 
   /** Body, if there is one. */
   readonly body?: string | undefined;
+
+  /**
+   * Called when the request has its connection, and before its first byte. An error that it throws is that of `send`, and
+   * nothing is sent. An operator asks here once more whether its lease is held: a connection may take longer than that.
+   */
+  readonly beforeSend?: (() => void) | undefined;
 }
 
 /** The head of a response, and its body as it arrives. */

@@ -119,6 +119,45 @@ describe("a request", () => {
     }
   });
 
+  describe.each([
+    ["http", undefined],
+    ["https", certificates.server],
+  ])("with beforeSend over %s", (_, tls) => {
+    const connect = async (beforeSend: () => void) => {
+      const server = await testServer((_request, response) => answer(response, 201, {}), tls);
+      const transport = atUrl(server.url, { ca: certificates.ca });
+      const post = () =>
+        textOf(transport, { method: "POST", path: "/", headers: {}, body: "{}", beforeSend });
+      return { server, post };
+    };
+
+    it("asks when the connection is open, new or reused, and then sends", async () => {
+      const open: number[] = [];
+      const { server, post } = await connect(() => open.push(server.connections()));
+      await using _server = server;
+      for (let i = 0; i < 2; i++) await post();
+      expect([open.length, open[1], server.requests.length]).toEqual([2, 1, 2]);
+      expect(server.connections()).toBe(1);
+    });
+
+    it("rejects with the error that it throws, and sends nothing", async () => {
+      const lost = new Error("the lease is lost");
+      let isHeld = true;
+      const { server, post } = await connect(() => {
+        if (!isHeld) throw lost;
+      });
+      await using _server = server;
+      isHeld = false;
+      await expect(post()).rejects.toBe(lost);
+      isHeld = true;
+      await post();
+      isHeld = false;
+      await expect(post()).rejects.toBe(lost);
+      expect(server.requests.length).toBe(1);
+      await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    });
+  });
+
   it("does not follow a redirect", async () => {
     await using other = await testServer((_, response) => answer(response, 200, {}));
     await using server = await testServer((_, response) => {

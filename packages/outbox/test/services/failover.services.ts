@@ -28,7 +28,7 @@ async function onPostgres(): Promise<World> {
   const pool = new pg.Pool({
     connectionString: proxy.url,
     max: 1,
-    connectionTimeoutMillis: 500,
+    connectionTimeoutMillis: 30_000,
   });
   const database = new PgDatabase(pool);
   onTestFinished(async () => {
@@ -45,7 +45,7 @@ async function onMySql(): Promise<World> {
   const url = await makeMySqlDatabase(requiredUrl("MYSQL_URL"));
   const proxy = await TcpProxy.to(url);
   const database = new MySqlDatabase(
-    createPool({ uri: proxy.url, connectionLimit: 1, connectTimeout: 500 }),
+    createPool({ uri: proxy.url, connectionLimit: 1, connectTimeout: 30_000 }),
   );
   onTestFinished(async () => {
     proxy.cut();
