@@ -159,6 +159,8 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
       "Retry and poll",
       "Controllers and operators",
       "Testing",
+      "Every crash, in a unit test",
+      "Messages that are not lost",
     ]);
     const links = page.locator("#tsd-toolbar-links a");
     expect(await links.allInnerTexts()).toEqual(["Guides", "API", "Playground", "Changelog"]);
@@ -348,8 +350,15 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     expect(lines.filter((text) => text.trim() === "")).toEqual([]);
   });
 
-  it("shows code of 100 columns without scrolling at 1280 px", async () => {
+  it("shows code of 100 columns without scrolling at 1600 px, and what is on the page from 1100 px", async () => {
     await using visitor = await open("guides/retrying-and-polling.html");
+    const contents = visitor.page.locator(".page-menu .tsd-page-navigation");
+    await visitor.page.setViewportSize({ width: 1_100, height: 900 });
+    expect(await contents.isVisible()).toBe(true);
+    const text = await visitor.page.locator(".col-content").boundingBox();
+    const menu = await contents.boundingBox();
+    expect(menu?.x).toBeGreaterThanOrEqual((text?.x ?? 0) + (text?.width ?? 0));
+    await visitor.page.setViewportSize({ width: 1_600, height: 900 });
     const clipped = await visitor.page.evaluate<string[]>(
       `[...document.querySelectorAll("pre")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`,
     );
