@@ -4,6 +4,8 @@ import tseslint from "typescript-eslint";
 import { laws } from "./tools/laws.js";
 
 const libraries = "packages/{clock,wait,controller,outbox,kubernetes}/src/**/*.ts";
+/** What holds for one test file, or for what it calls. */
+const HOOK = "CallExpression[callee.name=/^(?:tempFolder|(?:before|after)(?:All|Each))$/]";
 const sources = "packages/*/src/**/*.ts";
 
 export default defineConfig(
@@ -71,6 +73,22 @@ export default defineConfig(
       "law/test-names-state-facts": "error", // a name is a claim
       "@typescript-eslint/await-thenable": "off", // `await undefined` is how a test counts microtasks
       "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: false }], // callbacks may be async
+    },
+  },
+
+  {
+    files: ["**/test/**/*.ts"],
+    ignores: ["**/*.{test,services,cluster,real,setup}.ts"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: `:matches(Program > ExpressionStatement, VariableDeclarator) > ${HOOK}:not(:function *)`,
+          message:
+            "Files of tests share a worker and the modules that it has loaded: this runs once, and ends with the " +
+            "first file. Let each test file call it, or a function that it calls.",
+        },
+      ],
     },
   },
 

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { survivors } from "../../../../test/processes.ts";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { holdfast } from "../holdfast.ts";
-import { directory, manifestFile, Supervised } from "./supervised.ts";
+import { manifestFile, Supervised } from "./supervised.ts";
 
-const env = { XDG_RUNTIME_DIR: directory };
+const directory = tempFolder();
 
 describe("commands beside holdfast run FILE", { timeout: 240_000 }, () => {
   test("status, logs and restart ask the running supervisor", async () => {
@@ -18,7 +19,7 @@ processes:
     const first = await run.pidOf("web");
     await run.printed(/web \| two\n/);
     await run.printed(/job: Failed/);
-    expect(await holdfast(["run", "status"], { env })).toMatchObject({
+    expect(await holdfast(["run", "status"], { env: run.env })).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(
         new RegExp(
@@ -27,12 +28,12 @@ processes:
       ) as string,
     });
     const logs = ["run", "logs", "web", "-n", "1", "--file", run.file];
-    expect(await holdfast(logs, { env })).toMatchObject({ code: 0, stdout: "two\n" });
-    expect((await holdfast(["run", "restart", "web"], { env })).code).toBe(0);
+    expect(await holdfast(logs, { env: run.env })).toMatchObject({ code: 0, stdout: "two\n" });
+    expect((await holdfast(["run", "restart", "web"], { env: run.env })).code).toBe(0);
     await run.printed(/web: Terminating, asked to restart/);
     await run.pidOf("web", 2);
     expect(await survivors([first])).toEqual([]);
-    expect(await holdfast(["run", "restart", "no"], { env })).toMatchObject({
+    expect(await holdfast(["run", "restart", "no"], { env: run.env })).toMatchObject({
       code: 125,
       lines: ["no such process"],
     });
@@ -41,7 +42,9 @@ processes:
   });
 
   test("say that there is no supervisor", async () => {
-    const { code, lines } = await holdfast(["run", "status"], { env });
+    const { code, lines } = await holdfast(["run", "status"], {
+      env: { XDG_RUNTIME_DIR: directory },
+    });
     expect([code, lines]).toEqual([2, ["error: no holdfast run with a page is running"]]);
   });
 

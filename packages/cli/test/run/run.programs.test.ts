@@ -18,14 +18,17 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { isAlive, survivors } from "../../../../test/processes.ts";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { Holdfast, holdfast } from "../holdfast.ts";
-import { directory, manifestFile, Supervised } from "./supervised.ts";
+import { manifestFile, Supervised } from "./supervised.ts";
 
 // Processes, files and time are real here. All that is waited for is a condition.
 
 /** For a machine that is busy with other things. */
 const PATIENT = { timeout: 240_000 };
 const hasTerminal = existsSync("/usr/bin/script") && process.platform === "linux";
+
+const directory = tempFolder();
 
 const STUBBORN = `'trap "" TERM INT; while :; do sleep 0.05; done'`;
 const SLEEPER = "processes: { steady: { command: [sleep, 1000] } }\n";
@@ -504,7 +507,7 @@ describe("one supervisor per manifest", PATIENT, () => {
     await run.pidOf("steady");
     const link = `${run.file}.link`;
     symlinkSync(run.file, link);
-    const second = new Holdfast(["run", link], { env: { XDG_RUNTIME_DIR: directory } });
+    const second = new Holdfast(["run", link], { env: run.env });
     const { code, lines } = await second.ended();
     expect([code, lines]).toEqual([125, [`process ${run.child.pid} runs ${link} already`]]);
     run.kill("SIGTERM");
@@ -523,7 +526,7 @@ processes:
       run.kill("SIGKILL");
       await run.ended();
       expect([isAlive(pid), isAlive(Number(daemon))]).toEqual([true, true]);
-      const next = new Holdfast(["run", run.file], { env: { XDG_RUNTIME_DIR: directory } });
+      const next = new Holdfast(["run", run.file], { env: run.env });
       await next.printed(
         new RegExp(`stopping process ${pid}, which an earlier holdfast run has left`),
       );

@@ -1,15 +1,12 @@
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { Holdfast, type RunOptions } from "../holdfast.ts";
 
-/** Removed after the tests of a file; also the place of locks. */
-export const directory: string = tempFolder();
-let files = 0;
-
-/** A manifest in a folder of its own. */
+/** A manifest in a folder of its own, until the test ends. */
 export function manifestFile(yaml: string): string {
-  const file = join(directory, `manifest-${files++}.yaml`);
+  const file = join(tempFolder(onTestFinished), "manifest.yaml");
   writeFileSync(file, yaml);
   return file;
 }
@@ -20,9 +17,14 @@ export class Supervised extends Holdfast {
 
   constructor(yaml: string, args: readonly string[] = [], options: RunOptions = {}) {
     const file = manifestFile(yaml);
-    const env = { XDG_RUNTIME_DIR: directory, ...options.env };
+    const env = { XDG_RUNTIME_DIR: dirname(file), ...options.env };
     super(["run", file, ...args], { ...options, env });
     this.file = file;
+  }
+
+  /** Environment of other commands that look for this supervisor. */
+  get env(): NodeJS.ProcessEnv {
+    return { XDG_RUNTIME_DIR: dirname(this.file) };
   }
 
   /** Waits until a process is reported as running for the nth time, and returns its pid. */
