@@ -2,7 +2,7 @@
 // change of the public surface since the last tag, and a repository that provenance can point at.
 //
 // `node tools/release-check.mjs` prints each problem; `node tools/release-check.mjs v1.2.3` compares the tag, too.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { readArguments } from "./arguments.mjs";
 import { publicPackages, run } from "./packages.mjs";
@@ -129,21 +129,28 @@ function isPatch(lastVersion, version) {
   return lastVersion !== undefined && minorOf(lastVersion) === minorOf(version);
 }
 
-/** @returns {Facts} */
-function factsOfRepository(tag) {
+/**
+ * What this repository says, in the working directory.
+ *
+ * @param {string} [tag]
+ * @returns {Facts}
+ */
+export function factsOfRepository(tag) {
   const git = (...args) => run("git", args).trim();
   if (git("rev-parse", "--is-shallow-repository") === "true")
     throw new Error("this clone has no history to compare with: git fetch --unshallow --tags");
-  const packages = publicPackages();
-  const versions = packages.map(({ manifest: { name, version } }) => [name, version]);
+  const versions = publicPackages().map(({ manifest: { name, version } }) => [name, version]);
   const last = git("tag", "--list", "v*", "--merged", "HEAD", "--sort=-v:refname")
     .split("\n")
     .find((one) => one !== "" && !versions.some(([, version]) => one === `v${version}`));
-  const now = packages.flatMap(({ folder }) =>
-    readdirSync(`${folder}/api`).map((file) => `${folder}/api/${file}`),
-  );
-  const old = last === undefined ? "" : git("ls-tree", "-r", "--name-only", last, "packages");
-  const then = old.split("\n").filter((path) => path.endsWith(".api.txt"));
+  // A package with a command only has no report.
+  const reportsIn = (...list) =>
+    git(...list)
+      .split("\n")
+      .filter((path) => path.endsWith(".api.txt"));
+  const now = reportsIn("ls-files", "--cached", "--others", "--exclude-standard", "packages");
+  const then =
+    last === undefined ? [] : reportsIn("ls-tree", "-r", "--name-only", last, "packages");
   return {
     repository,
     versions: Object.fromEntries(versions),
@@ -153,7 +160,7 @@ function factsOfRepository(tag) {
     reports: [...new Set([...now, ...then])].map((path) => ({
       path,
       before: then.includes(path) ? git("show", `${last}:${path}`) : "",
-      after: now.includes(path) ? readFileSync(path, "utf8") : "",
+      after: existsSync(path) ? readFileSync(path, "utf8") : "",
     })),
   };
 }

@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { problemsOfRelease } from "../release-check.mjs";
+import { factsOfRepository, problemsOfRelease } from "../release-check.mjs";
 
 const report = (...exports: string[]) => ["// @t/a\n// Made by it.", ...exports].join("\n\n");
 const before = report("export function stop(): void;", 'export { Kept } from "@t/b";');
@@ -18,6 +19,24 @@ const facts = {
   lastVersion: "1.2.0",
   reports: [{ path, before, after }],
 };
+
+const isShallow = execFileSync("git", ["rev-parse", "--is-shallow-repository"], {
+  encoding: "utf8",
+});
+
+describe("this repository", () => {
+  it.skipIf(isShallow.trim() === "true")(
+    "has the reports of every package, and a changelog",
+    () => {
+      const { versions, reports, changelog } = factsOfRepository();
+      expect(Object.keys(versions)).toContain("@holdfast/cli");
+      const paths = reports.filter(({ after }) => after !== "").map(({ path }) => path);
+      expect(paths).toContain("packages/wait/api/index.api.txt");
+      expect(paths).toContain("packages/kubernetes/api/testing.api.txt");
+      expect(changelog).toMatch(/^## /m);
+    },
+  );
+});
 
 describe("a release", () => {
   it("passes when the changelog names every change of the public surface", () => {
