@@ -4,12 +4,8 @@ import {
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
-import type { LeaseRecord } from "../election/lease-record.ts";
-import { LockConflictError } from "../election/lock-conflict-error.ts";
-import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
 import { type Lender, onLentConnection } from "../sql-lock/lent-connection.ts";
-import { COLUMNS, millisecondsOf, recordOf, valuesOf } from "../sql-lock/lock-row.ts";
-import { DEFAULT_TABLE, requireLockName, requireTable } from "../sql-lock/lock-table.ts";
+import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/sql-lock.ts";
 
 const OPTIONS: OptionNames<MySqlLockOptions> = {
   name: true,
@@ -25,9 +21,6 @@ const READING = {
 };
 
 const DUPLICATE_ENTRY = 1062;
-
-/** In no time zone, so that it does not go back by an hour in autumn. */
-const NOW = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) / 1000 AS now";
 
 /** The part of a pool of `mysql2/promise` that {@link MySqlLock} uses. */
 export interface MySqlClient {
@@ -113,13 +106,7 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * await elector.run(new AbortController().signal);
  * ```
  */
-export class MySqlLock implements ResourceLock {
-  readonly description: string;
-  readonly #client: MySqlClient;
-  readonly #name: string;
-  readonly #table: string;
-  #firstToken = 0;
-
+export class MySqlLock extends SqlLock {
   /**
    * @param client - a pool of `mysql2/promise`; the lock does not end it
    * @param options - see {@link MySqlLockOptions}
@@ -128,77 +115,46 @@ export class MySqlLock implements ResourceLock {
   constructor(client: MySqlClient, options: MySqlLockOptions) {
     requireMethods("client", client, ["execute"]);
     requireOptions("options", options, "MySqlLock", OPTIONS);
-    const { name, table = DEFAULT_TABLE } = options;
-    requireLockName("options.name", name);
-    requireTable("options.table", table);
-    this.#client = client;
-    this.#name = name;
-    this.#table = table;
-    this.description = `row ${name} of ${table}`;
+    super(dialectOf(client), options);
   }
+}
 
-  /** Smallest token of a term without a row: milliseconds since the epoch at the last such `get`, by the server. */
-  get firstToken(): number {
-    return this.#firstToken;
-  }
-
-  /** Creates the table if it does not exist. Needs the right to create tables if it does not. */
-  async createTable(): Promise<void> {
-    const [table, schema = null] = this.#table.split(".").reverse();
-    const sql = `SELECT 1 FROM information_schema.tables
-      WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?`;
-    const [found] = await this.#client.execute({ ...READING, sql, values: [schema, table] });
-    if ((found as readonly unknown[]).length > 0) return;
-    await this.#client.execute({ sql: createTableSql(this.#table) });
-  }
-
-  async get(signal: AbortSignal): Promise<Versioned | undefined> {
-    const sql = `SELECT ${COLUMNS} FROM ${this.#table} WHERE name = ?`;
-    const [row] = (await this.#execute(sql, [this.#name], signal)) as readonly unknown[];
-    const found = recordOf(row);
-    if (found === undefined) {
-      const [now] = (await this.#execute(NOW, [], signal)) as readonly unknown[];
-      this.#firstToken = millisecondsOf(now);
-    }
-    return found;
-  }
-
-  async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
-    const version = globalThis.crypto.randomUUID();
-    const sql = `INSERT INTO ${this.#table} (${COLUMNS}, name) VALUES (?, ?, ?, ?, ?, ?, ?)`;
-    try {
-      await this.#execute(sql, [...valuesOf(version, record), this.#name], signal);
-    } catch (error) {
-      if ((error as { readonly errno?: unknown } | null)?.errno !== DUPLICATE_ENTRY) throw error;
-      throw new LockConflictError(this.description);
-    }
-    return { record, version };
-  }
-
-  async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
-    const next = globalThis.crypto.randomUUID();
-    const sql = `
-      UPDATE ${this.#table} SET
-        version = ?, holder = ?, lease_duration = ?, acquired_at = ?, renewed_at = ?, transitions = ?
-      WHERE name = ? AND version = ?`;
-    const values = [...valuesOf(next, record), this.#name, version];
-    // The version changes, so a row that matches is one that changes: no flag of the pool alters the count.
-    const { affectedRows } = (await this.#execute(sql, values, signal)) as {
-      readonly affectedRows: number;
-    };
-    if (affectedRows !== 1) throw new LockConflictError(this.description);
-    return { record, version: next };
-  }
-
-  async #execute(sql: string, values: unknown[], signal: AbortSignal): Promise<unknown> {
-    signal.throwIfAborted();
-    const client = this.#client;
+function dialectOf(client: MySqlClient): Dialect {
+  const execute = async (sql: string, values: unknown[], signal: AbortSignal): Promise<unknown> => {
     const request = (on: MySqlClient) => on.execute({ ...READING, sql, values });
     const [result] = await (isPool(client)
       ? onLentConnection(lenderOf(client), request, signal)
       : abortable(() => request(client), signal));
     return result;
-  }
+  };
+  return {
+    parameter: () => "?",
+    // In no time zone, so that it does not go back by an hour in autumn.
+    now: "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) / 1000 AS now",
+    read: async (...request) => (await execute(...request)) as readonly unknown[],
+    async insert(...request) {
+      try {
+        await execute(...request);
+        return true;
+      } catch (error) {
+        if ((error as { readonly errno?: unknown } | null)?.errno !== DUPLICATE_ENTRY) throw error;
+        return false;
+      }
+    },
+    async update(...request) {
+      // The version changes, so a row that matches is one that changes: no flag of the pool alters the count.
+      const result = (await execute(...request)) as { readonly affectedRows: number };
+      return result.affectedRows === 1;
+    },
+    async createTable(qualified) {
+      const [table, schema = null] = qualified.split(".").reverse();
+      const sql = `SELECT 1 FROM information_schema.tables
+        WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?`;
+      const [found] = await client.execute({ ...READING, sql, values: [schema, table] });
+      if ((found as readonly unknown[]).length > 0) return;
+      await client.execute({ sql: createTableSql(qualified) });
+    },
+  };
 }
 
 /** A connection of a pool of `mysql2/promise`. */

@@ -4,12 +4,8 @@ import {
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
-import type { LeaseRecord } from "../election/lease-record.ts";
-import { LockConflictError } from "../election/lock-conflict-error.ts";
-import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
 import { type Lender, onLentConnection } from "../sql-lock/lent-connection.ts";
-import { COLUMNS, millisecondsOf, recordOf, valuesOf } from "../sql-lock/lock-row.ts";
-import { DEFAULT_TABLE, requireLockName, requireTable } from "../sql-lock/lock-table.ts";
+import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/sql-lock.ts";
 
 const OPTIONS: OptionNames<PostgresLockOptions> = {
   name: true,
@@ -18,8 +14,6 @@ const OPTIONS: OptionNames<PostgresLockOptions> = {
 
 /** Any number that no other program locks in the same database. */
 const ADVISORY_LOCK = 7_305_120_554;
-
-const NOW = "SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now";
 
 /** The part of a `pg.Pool` or a PGlite that {@link PostgresLock} uses. */
 export interface PostgresClient {
@@ -114,13 +108,7 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * await elector.run(new AbortController().signal);
  * ```
  */
-export class PostgresLock implements ResourceLock {
-  readonly description: string;
-  readonly #client: PostgresClient;
-  readonly #name: string;
-  readonly #table: string;
-  #firstToken = 0;
-
+export class PostgresLock extends SqlLock {
   /**
    * @param client - a `pg.Pool` or a PGlite; the lock does not end it
    * @param options - see {@link PostgresLockOptions}
@@ -129,77 +117,36 @@ export class PostgresLock implements ResourceLock {
   constructor(client: PostgresClient, options: PostgresLockOptions) {
     requireMethods("client", client, ["query"]);
     requireOptions("options", options, "PostgresLock", OPTIONS);
-    const { name, table = DEFAULT_TABLE } = options;
-    requireLockName("options.name", name);
-    requireTable("options.table", table);
-    this.#client = client;
-    this.#name = name;
-    this.#table = table;
-    this.description = `row ${name} of ${table}`;
+    super(dialectOf(client), options);
   }
+}
 
-  /** Smallest token of a term without a row: milliseconds since the epoch at the last such `get`, by the server. */
-  get firstToken(): number {
-    return this.#firstToken;
-  }
-
-  /**
-   * Creates the table if it does not exist. Processes that start together wait for one another. Needs the right to
-   * create tables if it does not.
-   */
-  async createTable(): Promise<void> {
-    const { rows } = await this.#client.query("SELECT to_regclass($1)::text AS found", [
-      this.#table,
-    ]);
-    if ((rows[0] as { readonly found: unknown }).found !== null) return;
-    // One statement, because PGlite prepares it. Two that create a table at once could fail.
-    await this.#client.query(`DO $$ BEGIN
-      PERFORM pg_advisory_xact_lock(${ADVISORY_LOCK});
-      ${createTableSql(this.#table)};
-    END $$`);
-  }
-
-  async get(signal: AbortSignal): Promise<Versioned | undefined> {
-    const text = `SELECT ${COLUMNS} FROM ${this.#table} WHERE name = $1`;
-    const found = recordOf(await this.#query(text, [this.#name], signal));
-    if (found === undefined) this.#firstToken = millisecondsOf(await this.#query(NOW, [], signal));
-    return found;
-  }
-
-  async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
-    const text = `
-      INSERT INTO ${this.#table} (name, ${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)
-      ON CONFLICT (name) DO NOTHING
-      RETURNING ${COLUMNS}`;
-    const values = valuesOf(globalThis.crypto.randomUUID(), record);
-    return await this.#write(text, values, signal);
-  }
-
-  async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
-    const text = `
-      UPDATE ${this.#table} SET (${COLUMNS}) = ($2, $3, $4, $5, $6, $7)
-      WHERE name = $1 AND version = $8
-      RETURNING ${COLUMNS}`;
-    const values = valuesOf(globalThis.crypto.randomUUID(), record);
-    return await this.#write(text, [...values, version], signal);
-  }
-
-  async #write(text: string, values: readonly unknown[], signal: AbortSignal): Promise<Versioned> {
-    const written = recordOf(await this.#query(text, [this.#name, ...values], signal));
-    if (written === undefined) throw new LockConflictError(this.description);
-    return written;
-  }
-
-  /** Returns the first row. */
-  async #query(text: string, values: unknown[], signal: AbortSignal): Promise<unknown> {
-    signal.throwIfAborted();
-    const client = this.#client;
-    const request = (on: PostgresClient) => on.query(text, values);
+function dialectOf(client: PostgresClient): Dialect {
+  const read: Dialect["read"] = async (sql, values, signal) => {
+    const request = (on: PostgresClient) => on.query(sql, values);
     const { rows } = await (isPool(client)
       ? onLentConnection(lenderOf(client), request, signal)
       : abortable(() => request(client), signal));
-    return rows[0];
-  }
+    return rows;
+  };
+  const write: Dialect["update"] = async (sql, values, signal) =>
+    (await read(`${sql} RETURNING version`, values, signal)).length > 0;
+  return {
+    parameter: (place) => `$${place}`,
+    now: "SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now",
+    read,
+    insert: (sql, values, signal) => write(`${sql} ON CONFLICT (name) DO NOTHING`, values, signal),
+    update: write,
+    async createTable(table) {
+      const { rows } = await client.query("SELECT to_regclass($1)::text AS found", [table]);
+      if ((rows[0] as { readonly found: unknown }).found !== null) return;
+      // One statement, because PGlite prepares it. Two that create a table at once could fail.
+      await client.query(`DO $$ BEGIN
+        PERFORM pg_advisory_xact_lock(${ADVISORY_LOCK});
+        ${createTableSql(table)};
+      END $$`);
+    },
+  };
 }
 
 /** A connection of a `pg.Pool`. */

@@ -1,0 +1,148 @@
+import { requireString, requireText } from "@holdfast/clock/internal";
+import type { LeaseRecord } from "../election/lease-record.ts";
+import { LockConflictError } from "../election/lock-conflict-error.ts";
+import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
+
+/** Name of the table of all locks of a database. */
+export const DEFAULT_TABLE = "holdfast_lock";
+
+/** Longest name of a lock, in bytes of UTF-8. */
+const MAX_NAME = 255;
+
+/** Columns of a record, in the order of {@link valuesOf}. */
+const COLUMNS = "version holder lease_duration acquired_at renewed_at transitions".split(" ");
+
+/** Options of every lock in a table. */
+interface Options {
+  readonly name: string;
+  readonly table?: string | undefined;
+}
+
+type Request<Response> = (sql: string, values: unknown[], signal: AbortSignal) => Promise<Response>;
+
+/** What differs between two databases, and their clients. */
+export interface Dialect {
+  /** The parameter at a place, from 1. */
+  readonly parameter: (place: number) => string;
+
+  /** Statement for the server's time: one row with milliseconds since the epoch as `now`. */
+  readonly now: string;
+
+  /** Creates the table if it does not exist. */
+  readonly createTable: (table: string) => Promise<void>;
+
+  /** Returns the rows that a statement reads. */
+  readonly read: Request<readonly unknown[]>;
+
+  /** Returns whether the row was inserted: not, if there is one of that name. */
+  readonly insert: Request<boolean>;
+
+  /** Returns whether the row was updated. */
+  readonly update: Request<boolean>;
+}
+
+/** A lock that is a row of a table. */
+export abstract class SqlLock implements ResourceLock {
+  readonly description: string;
+  readonly #dialect: Dialect;
+  readonly #name: string;
+  readonly #table: string;
+  #firstToken = 0;
+
+  /** @internal */
+  constructor(dialect: Dialect, { name, table = DEFAULT_TABLE }: Options) {
+    requireLockName("options.name", name);
+    requireTable("options.table", table);
+    this.#dialect = dialect;
+    this.#name = name;
+    this.#table = table;
+    this.description = `row ${name} of ${table}`;
+  }
+
+  /** Smallest token of a term without a row: milliseconds since the epoch at the last such `get`, by the server. */
+  get firstToken(): number {
+    return this.#firstToken;
+  }
+
+  /**
+   * Creates the table if it does not exist. Processes that start together wait for one another. Needs the right to
+   * create tables if it does not.
+   */
+  async createTable(): Promise<void> {
+    await this.#dialect.createTable(this.#table);
+  }
+
+  async get(signal: AbortSignal): Promise<Versioned | undefined> {
+    const { parameter, now } = this.#dialect;
+    const sql = `SELECT ${COLUMNS.join(", ")} FROM ${this.#table} WHERE name = ${parameter(1)}`;
+    const [row] = await this.#dialect.read(sql, [this.#name], signal);
+    if (row !== undefined) return recordOf(row as Row);
+    const [time] = await this.#dialect.read(now, [], signal);
+    // Drivers return a decimal number as text.
+    this.#firstToken = Math.floor(Number((time as Row)["now"]));
+    return undefined;
+  }
+
+  async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
+    const version = globalThis.crypto.randomUUID();
+    const columns = [...COLUMNS, "name"];
+    const parameters = columns.map((_, at) => this.#dialect.parameter(at + 1));
+    const sql = `INSERT INTO ${this.#table} (${columns.join(", ")}) VALUES (${parameters.join(", ")})`;
+    const values = [...valuesOf(version, record), this.#name];
+    if (await this.#dialect.insert(sql, values, signal)) return { record, version };
+    throw new LockConflictError(this.description);
+  }
+
+  async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
+    const next = globalThis.crypto.randomUUID();
+    const parameter = (at: number): string => this.#dialect.parameter(at + 1);
+    const changes = COLUMNS.map((column, at) => `${column} = ${parameter(at)}`).join(", ");
+    const after = COLUMNS.length;
+    const sql = `UPDATE ${this.#table} SET ${changes}
+      WHERE name = ${parameter(after)} AND version = ${parameter(after + 1)}`;
+    const values = [...valuesOf(next, record), this.#name, version];
+    if (await this.#dialect.update(sql, values, signal)) return { record, version: next };
+    throw new LockConflictError(this.description);
+  }
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+function valuesOf(version: string, record: LeaseRecord): unknown[] {
+  const { holder, leaseDuration, acquiredAt, renewedAt, transitions } = record;
+  return [version, holder, leaseDuration, acquiredAt, renewedAt, transitions];
+}
+
+/** Record of a row. The elector validates it. */
+function recordOf(row: Row): Versioned {
+  return {
+    version: row["version"] as string,
+    record: {
+      holder: row["holder"] as string,
+      // Some settings of a driver return numbers as texts or as BigInts.
+      leaseDuration: Number(row["lease_duration"]),
+      acquiredAt: Number(row["acquired_at"]),
+      renewedAt: Number(row["renewed_at"]),
+      transitions: Number(row["transitions"]),
+    },
+  };
+}
+
+/** A table, in a schema if one is named: a part of the SQL, so it is checked and never quoted. */
+export function requireTable(name: string, table: string): void {
+  requireString(name, table);
+  if (!/^([a-z_][a-z\d_]{0,62}\.)?[a-z_][a-z\d_]{0,62}$/.test(table))
+    throw new RangeError(
+      `${name} must be lower case letters, digits and underscores, at most 63, after a schema and a dot if any, got ${JSON.stringify(table.slice(0, 60))}`,
+    );
+}
+
+/** A name that both databases store unchanged. */
+function requireLockName(name: string, value: string): void {
+  requireText(name, value);
+  if (/\0|\p{Surrogate}/u.test(value))
+    throw new RangeError(`${name} must be well-formed Unicode without NUL`);
+  const bytes = new TextEncoder().encode(value).length;
+  if (bytes > MAX_NAME)
+    throw new RangeError(`${name} must be at most ${MAX_NAME} bytes of UTF-8, got ${bytes}`);
+}
