@@ -8,6 +8,9 @@ export type {
   DeadLetters,
   ListDeadLettersOptions,
 } from "./dead-letters.ts";
+export type { LockedTaskOptions } from "./maintenance/locked-task.ts";
+export { Recovery, type RecoveryOptions } from "./maintenance/recovery.ts";
+export { Retention, type RetentionOptions } from "./maintenance/retention.ts";
 export type {
   Message,
   MessageHeaders,
@@ -17,10 +20,8 @@ export type {
 export { delayAfter, type Schedule } from "./message/schedule.ts";
 export { Outbox, type OutboxOptions } from "./outbox.ts";
 export type { Publisher } from "./publisher/publisher.ts";
-export { Recovery, type RecoveryOptions } from "./recovery/recovery.ts";
 export { Relay, type RelayStatus } from "./relay/relay.ts";
 export type { RelayOptions } from "./relay/relay-options.ts";
-export { Retention, type RetentionOptions } from "./retention/retention.ts";
 export type { Claim, Claimed, InvalidRow } from "./store/claim.ts";
 export type { Database, Queryable, Row, Statement } from "./store/database.ts";
 export type {
@@ -41,6 +42,4 @@ export {
   isStaleFenceError,
   StaleFenceError,
 } from "./store/stale-fence-error.ts";
-export type { LockedTaskOptions } from "./task/locked-rounds.ts";
-export type { OutboxEvent } from "./task/outbox-event.ts";
-export type { TaskOptions } from "./task/task-options.ts";
+export type { OutboxEvent, TaskOptions } from "./task.ts";

@@ -1,16 +1,16 @@
 import { onAbort } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, type ResourceLock, RetryAfterError, silentLogger } from "@holdfast/controller";
+import type { OutboxEvent } from "@holdfast/outbox";
+import { Recovery } from "@holdfast/outbox";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { SkewedClock } from "../../../test/skewed-clock.ts";
 import type { Message, NewMessage } from "../src/message/message.ts";
 import { delayAfter } from "../src/message/schedule.ts";
 import { Outbox } from "../src/outbox.ts";
 import type { Publisher } from "../src/publisher/publisher.ts";
-import { Recovery } from "../src/recovery/recovery.ts";
 import { Relay } from "../src/relay/relay.ts";
 import type { OutboxStore } from "../src/store/outbox-store.ts";
-import type { OutboxEvent } from "../src/task/outbox-event.ts";
 import { MemoryStore, MemoryTransaction } from "../src/testing/memory-store.ts";
 import { idOf, sample } from "./sample.ts";
 

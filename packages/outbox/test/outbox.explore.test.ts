@@ -1,8 +1,8 @@
 import { MemoryLock, silentLogger } from "@holdfast/controller";
 import { explore } from "@holdfast/controller/testing";
+import { Recovery } from "@holdfast/outbox";
 import { expect, inject, test } from "vitest";
 import { Outbox } from "../src/outbox.ts";
-import { Recovery } from "../src/recovery/recovery.ts";
 import { Relay } from "../src/relay/relay.ts";
 import { MemoryStore, type MemoryTransaction } from "../src/testing/memory-store.ts";
 import { numberOf, sample } from "./sample.ts";

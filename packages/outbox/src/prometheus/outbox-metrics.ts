@@ -8,7 +8,7 @@ import {
 } from "@holdfast/clock/internal";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { OutboxStore } from "../store/outbox-store.ts";
-import type { OutboxEvent } from "../task/outbox-event.ts";
+import type { OutboxEvent } from "../task.ts";
 import { EventFamilies } from "./event-families.ts";
 import { storeGauges } from "./store-gauges.ts";
 

@@ -4,7 +4,7 @@ import { Backoff, type DelayFunc, withTimeout } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { bytesOf } from "../message/stored-payload.ts";
 import type { ClaimFilter, ClaimRequest } from "../store/outbox-store.ts";
-import { report } from "../task/outbox-event.ts";
+import { report } from "../task.ts";
 import type { HeldClaim } from "./outcomes.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
 import type { Wanted } from "./topic-queue.ts";

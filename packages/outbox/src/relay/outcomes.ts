@@ -2,7 +2,7 @@ import type { Clock, PassiveClock, Timer } from "@holdfast/clock";
 import { Backoff, retry, withTimeout } from "@holdfast/wait";
 import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";
-import { type OutboxEvent, report } from "../task/outbox-event.ts";
+import { type OutboxEvent, report } from "../task.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
 
 /** A claim, and the instant at which it expires on both lines of the clock. */

@@ -13,12 +13,7 @@ import {
 import { requireStoredName } from "../message/stored-text.ts";
 import type { Publisher } from "../publisher/publisher.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
-import {
-  type Resolved,
-  resolveTask,
-  TASK_OPTIONS,
-  type TaskOptions,
-} from "../task/task-options.ts";
+import { type Resolved, resolveTask, TASK_OPTIONS, type TaskOptions } from "../task.ts";
 
 /** Options for `Relay`. Durations are in milliseconds. */
 export interface RelayOptions extends TaskOptions {

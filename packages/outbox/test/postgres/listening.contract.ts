@@ -1,5 +1,6 @@
 import { realClock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
+import type { OutboxEvent } from "@holdfast/outbox";
 import { poll } from "@holdfast/wait";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { NewMessage } from "../../src/message/message.ts";
@@ -10,7 +11,6 @@ import { PostgresStore } from "../../src/postgres/postgres-store.ts";
 import { Relay } from "../../src/relay/relay.ts";
 import type { RelayOptions } from "../../src/relay/relay-options.ts";
 import type { Queryable } from "../../src/store/database.ts";
-import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { FakePublisher } from "../fake-publisher.ts";
 import { sample } from "../sample.ts";
 

@@ -1,13 +1,12 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
+import type { OutboxEvent } from "@holdfast/outbox";
+import { Recovery, Retention } from "@holdfast/outbox";
 import { OutboxMetrics, type OutboxMetricsOptions } from "@holdfast/outbox/prometheus";
 import { Counter, register as globalRegister, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { Recovery } from "../../src/recovery/recovery.ts";
 import { Relay } from "../../src/relay/relay.ts";
-import { Retention } from "../../src/retention/retention.ts";
 import type { Claim } from "../../src/store/claim.ts";
-import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { RecordingPublisher } from "../../src/testing/recording-publisher.ts";
 import { numberOf, sample } from "../sample.ts";

@@ -1,11 +1,11 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
+import type { OutboxEvent } from "@holdfast/outbox";
+import { Recovery } from "@holdfast/outbox";
 import { seededRandom } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../src/message/message.ts";
-import { Recovery } from "../../src/recovery/recovery.ts";
 import { Relay } from "../../src/relay/relay.ts";
-import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { faultyStore } from "../../src/testing/faulty-store.ts";
 import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { idOf, numberOf, sample } from "../sample.ts";

@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Manager, RetryAfterError, silentLogger, TerminalError } from "@holdfast/controller";
+import type { OutboxEvent } from "@holdfast/outbox";
 import { describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import type { Message, NewMessage } from "../../src/message/message.ts";
@@ -8,7 +9,6 @@ import { Relay } from "../../src/relay/relay.ts";
 import type { RelayOptions } from "../../src/relay/relay-options.ts";
 import type { Claim } from "../../src/store/claim.ts";
 import type { ClaimRequest } from "../../src/store/outbox-store.ts";
-import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
 import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { FakePublisher, type Respond } from "../fake-publisher.ts";

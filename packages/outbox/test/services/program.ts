@@ -1,13 +1,13 @@
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
+import type { OutboxEvent } from "@holdfast/outbox";
+import { Recovery } from "@holdfast/outbox";
 import { poll, retry } from "@holdfast/wait";
 import { Outbox } from "../../src/outbox.ts";
 import { PgDatabase } from "../../src/postgres/pg-database.ts";
 import { PostgresStore } from "../../src/postgres/postgres-store.ts";
 import type { Publisher } from "../../src/publisher/publisher.ts";
-import { Recovery } from "../../src/recovery/recovery.ts";
 import { Relay } from "../../src/relay/relay.ts";
 import type { Queryable } from "../../src/store/database.ts";
-import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { sample } from "../sample.ts";
 import { poolTo } from "./test-database.ts";
 

@@ -1,8 +1,8 @@
 import { isTerminalError, jitter, type Random, RetryAfterError } from "@holdfast/wait";
-import type { Message } from "../message/message.ts";
-import { delayAfter, MAX_DELAY, MAX_EXPIRED_ALONE } from "../message/schedule.ts";
-import type { Claim } from "../store/claim.ts";
-import type { Failure } from "../store/outbox-store.ts";
+import type { Message } from "./message/message.ts";
+import { delayAfter, MAX_DELAY, MAX_EXPIRED_ALONE } from "./message/schedule.ts";
+import type { Claim } from "./store/claim.ts";
+import type { Failure } from "./store/outbox-store.ts";
 
 /** The longest delay that a receiver can ask for, in milliseconds: a day. */
 const MAX_RETRY_AFTER = 24 * 60 * 60 * 1_000;

@@ -7,20 +7,19 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Leadership } from "@holdfast/controller";
-import { isTimeoutError, withTimeout } from "@holdfast/wait";
+import { isTimeoutError } from "@holdfast/wait";
+import { expiredClaim } from "../failure-of.ts";
 import { requireStoredName } from "../message/stored-text.ts";
 import type { Claim } from "../store/claim.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { isStaleFenceError } from "../store/stale-fence-error.ts";
-import { expiredClaim } from "../task/failure-of.ts";
+import { type Resolved, report } from "../task.ts";
 import {
   LOCKED_TASK_OPTIONS,
-  LockedRounds,
+  LockedTask,
   type LockedTaskOptions,
   resolveLockedTask,
-} from "../task/locked-rounds.ts";
-import { report } from "../task/outbox-event.ts";
-import type { Resolved } from "../task/task-options.ts";
+} from "./locked-task.ts";
 
 /** Options for {@link Recovery}. Durations are in milliseconds. */
 export interface RecoveryOptions extends LockedTaskOptions {
@@ -84,30 +83,26 @@ export interface RecoveryOptions extends LockedTaskOptions {
  * await recovery.run(AbortSignal.timeout(60_000));
  * ```
  */
-export class Recovery {
-  /** Its name. */
-  readonly name: string;
+export class Recovery extends LockedTask {
   readonly #options: Resolved<RecoveryOptions>;
-  readonly #rounds: LockedRounds;
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: RecoveryOptions) {
-    this.#options = resolveRecovery(options);
-    this.name = this.#options.name;
-    this.#rounds = new LockedRounds(this.#options, (leadership) => this.#recover(leadership));
+    const resolved = resolveRecovery(options);
+    super(resolved, resolved.name);
+    this.#options = resolved;
   }
 
-  /** Runs until the signal aborts, and releases the lock. Then it resolves. */
-  async run(signal: AbortSignal): Promise<void> {
-    await this.#rounds.run(signal);
-  }
-
-  /** After a stop it finishes the request in hand, under the lock, and begins no other. */
-  async #recover({ token, signal, lost }: Leadership): Promise<void> {
+  /**
+   * After a stop it finishes the request in hand, under the lock, and begins no other.
+   *
+   * @internal
+   */
+  protected override async round({ token, signal, lost }: Leadership): Promise<void> {
     const { store, clock, batch, minRound } = this.#options;
     const over = clock.monotonic() + minRound;
     const now = Math.floor(clock.now());
-    const { claims, invalid } = await this.#bounded((own) => store.expired(now, batch, own), lost);
+    const { claims, invalid } = await this.request((own) => store.expired(now, batch, own), lost);
     for (const row of invalid) report({ type: "invalid", row }, this.#options);
     for (const claim of claims) {
       if (signal.aborted) return;
@@ -131,19 +126,10 @@ export class Recovery {
     const failure = expiredClaim(claim, { now: clock.now(), jitter, random });
     const recover = (own: AbortSignal): Promise<boolean> =>
       store.recover(claim, failure, { name: fence, token }, own);
-    const isDone = await this.#bounded(recover, lost);
+    const isDone = await this.request(recover, lost);
     if (!isDone) return; // Its relay was faster.
     report({ type: "expired", claim, failure }, this.#options);
     if (failure.dueAt === undefined) report({ type: "dead", claim, failure }, this.#options);
-  }
-
-  /** A request that ends after `storeTimeout`, or when the lock is lost. */
-  async #bounded<Value>(
-    request: (signal: AbortSignal) => Promise<Value>,
-    lost: AbortSignal,
-  ): Promise<Value> {
-    const { clock, storeTimeout } = this.#options;
-    return await withTimeout(request, storeTimeout, { clock, signal: lost, label: "store" });
   }
 }
 

@@ -1,9 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
+import type { OutboxEvent } from "@holdfast/outbox";
+import { Recovery, Retention, type RetentionOptions } from "@holdfast/outbox";
 import { expect, it } from "vitest";
-import { Recovery } from "../../src/recovery/recovery.ts";
-import { Retention, type RetentionOptions } from "../../src/retention/retention.ts";
-import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
 import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { deliver, fail } from "../outcomes.ts";

@@ -1,6 +1,7 @@
+import type { OutboxEvent } from "@holdfast/outbox";
 import { expect, it } from "vitest";
-import { type OutboxEvent, report } from "../../src/task/outbox-event.ts";
-import { sampleMessage } from "../sample-message.ts";
+import { report } from "../src/task.ts";
+import { sampleMessage } from "./sample-message.ts";
 
 const message = sampleMessage();
 const claim = { message, relay: "relay-1", number: 2, until: 60_000 };

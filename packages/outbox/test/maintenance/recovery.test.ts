@@ -5,11 +5,10 @@ import {
   type ResourceLock,
   silentLogger,
 } from "@holdfast/controller";
+import type { OutboxEvent, RecoveryOptions } from "@holdfast/outbox";
+import { Recovery } from "@holdfast/outbox";
 import { describe, expect, it } from "vitest";
-import type { RecoveryOptions } from "../../src/recovery/recovery.ts";
-import { Recovery } from "../../src/recovery/recovery.ts";
 import type { Claim } from "../../src/store/claim.ts";
-import type { OutboxEvent } from "../../src/task/outbox-event.ts";
 import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
 import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { idOf, numberOf, sample } from "../sample.ts";

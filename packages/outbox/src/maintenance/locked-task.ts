@@ -6,9 +6,9 @@ import {
   requireSignal,
 } from "@holdfast/clock/internal";
 import { LeaderElector, type Leadership, type ResourceLock } from "@holdfast/controller";
+import { withTimeout } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
-import { report } from "./outbox-event.ts";
-import { type Resolved, resolveTask, TASK_OPTIONS, type TaskOptions } from "./task-options.ts";
+import { type Resolved, report, resolveTask, TASK_OPTIONS, type TaskOptions } from "../task.ts";
 
 /** Options for tasks that run in every process, and work in one at a time. Durations are in milliseconds. */
 export interface LockedTaskOptions extends TaskOptions {
@@ -38,9 +38,6 @@ export interface LockedTaskOptions extends TaskOptions {
   readonly leaseDuration?: number | undefined;
 }
 
-/** The options with their defaults. */
-export type ResolvedLockedTask = Resolved<LockedTaskOptions>;
-
 /** The options of every task under a lock. */
 export const LOCKED_TASK_OPTIONS: OptionNames<LockedTaskOptions> = {
   ...TASK_OPTIONS,
@@ -51,7 +48,7 @@ export const LOCKED_TASK_OPTIONS: OptionNames<LockedTaskOptions> = {
 };
 
 /** @throws RangeError or TypeError that names the option */
-export function resolveLockedTask(options: LockedTaskOptions): ResolvedLockedTask {
+export function resolveLockedTask(options: LockedTaskOptions): Resolved<LockedTaskOptions> {
   const task = resolveTask(options);
   const { lock, period = 10_000, acquireTimeout = 5_000, leaseDuration = 300_000 } = options;
   requireMethods("options.lock", lock, ["get", "create", "update"]);
@@ -60,21 +57,24 @@ export function resolveLockedTask(options: LockedTaskOptions): ResolvedLockedTas
   return { ...task, lock, period, acquireTimeout, leaseDuration };
 }
 
-/** Rounds of work, each under the lock: one process at a time. */
-export class LockedRounds {
-  readonly #options: ResolvedLockedTask;
+/** A task in rounds, each under the lock: one process at a time. */
+export abstract class LockedTask {
+  /** Its name. */
+  readonly name: string;
+  readonly #options: Resolved<LockedTaskOptions>;
   /** The same for all rounds: it measures for how long a dead holder has not renewed. */
   readonly #elector: LeaderElector;
   /** Called when the lock is acquired. */
   #onLead: () => void = () => {};
 
-  /** @param work - one round; may finish its request after `signal` aborts, must end when `lost` does */
-  constructor(options: ResolvedLockedTask, work: (leadership: Leadership) => Promise<void>) {
+  /** @internal */
+  constructor(options: Resolved<LockedTaskOptions>, identity: string) {
     const { name, lock, leaseDuration, acquireTimeout, clock, random, logger } = options;
+    this.name = name;
     this.#options = options;
     this.#elector = new LeaderElector({
       lock,
-      identity: name,
+      identity,
       clock,
       random,
       logger,
@@ -84,17 +84,37 @@ export class LockedRounds {
       retryPeriod: Math.min(acquireTimeout / 5, leaseDuration / 10),
       lead: async (leadership) => {
         this.#onLead();
-        await work(leadership);
+        await this.round(leadership);
       },
       onError: (error) => report({ type: "error", error }, options),
     });
   }
 
-  /** Runs until the signal aborts, and releases the lock. */
+  /** Runs until the signal aborts, and releases the lock. Then it resolves. */
   async run(signal: AbortSignal): Promise<void> {
     requireSignal("signal", signal);
     const { period, clock } = this.#options;
     await loop({ run: () => this.#round(signal), delay: () => period, signal, clock });
+  }
+
+  /**
+   * One round. It may finish its request after `signal` aborts, and must end when `lost` does.
+   *
+   * @internal
+   */
+  protected abstract round(leadership: Leadership): Promise<void>;
+
+  /**
+   * A request that ends after `storeTimeout`, or when the lock is lost.
+   *
+   * @internal
+   */
+  protected async request<Value>(
+    request: (signal: AbortSignal) => Promise<Value>,
+    lost: AbortSignal,
+  ): Promise<Value> {
+    const { clock, storeTimeout } = this.#options;
+    return await withTimeout(request, storeTimeout, { clock, signal: lost, label: "store" });
   }
 
   async #round(signal: AbortSignal): Promise<void> {

@@ -7,17 +7,15 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Leadership } from "@holdfast/controller";
-import { withTimeout } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import type { OutboxStore } from "../store/outbox-store.ts";
+import { type Resolved, report } from "../task.ts";
 import {
   LOCKED_TASK_OPTIONS,
-  LockedRounds,
+  LockedTask,
   type LockedTaskOptions,
   resolveLockedTask,
-} from "../task/locked-rounds.ts";
-import { report } from "../task/outbox-event.ts";
-import type { Resolved } from "../task/task-options.ts";
+} from "./locked-task.ts";
 
 /** The delay between two batches, in milliseconds: others want the database too. */
 const BATCH_DELAY = 50;
@@ -81,36 +79,28 @@ export interface RetentionOptions extends LockedTaskOptions {
  * await clock.run(() => running);
  * ```
  */
-export class Retention {
-  /** Its name. */
-  readonly name: string;
+export class Retention extends LockedTask {
   readonly #options: Resolved<RetentionOptions>;
-  readonly #rounds: LockedRounds;
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: RetentionOptions) {
-    this.#options = resolveRetention(options);
-    this.name = this.#options.name;
+    const resolved = resolveRetention(options);
     // A lock shared with the recovery of this process: two electors need two names.
-    const rounds = { ...this.#options, name: `${this.name}/retention` };
-    this.#rounds = new LockedRounds(rounds, (leadership) => this.#remove(leadership));
+    super(resolved, `${resolved.name}/retention`);
+    this.#options = resolved;
   }
 
-  /** Runs until the signal aborts, and releases the lock. Then it resolves. */
-  async run(signal: AbortSignal): Promise<void> {
-    await this.#rounds.run(signal);
-  }
-
-  /** Removes batch by batch, until one is not full. */
-  async #remove({ signal, lost }: Leadership): Promise<void> {
-    const { store, clock, olderThan, batch, storeTimeout } = this.#options;
+  /**
+   * Removes batch by batch, until one is not full.
+   *
+   * @internal
+   */
+  protected override async round({ signal, lost }: Leadership): Promise<void> {
+    const { store, clock, olderThan, batch } = this.#options;
     const before = Math.floor(clock.now() - olderThan);
-    const request = (own: AbortSignal): Promise<number> =>
-      store.removeDelivered(before, batch, own);
     let count = 0;
     const removeBatch = async (): Promise<number> => {
-      const options = { clock, signal: lost, label: "store" };
-      const removed = await withTimeout(request, storeTimeout, options);
+      const removed = await this.request((own) => store.removeDelivered(before, batch, own), lost);
       count += removed;
       return removed;
     };
