@@ -189,6 +189,7 @@ async function replyTo(
         const done = (body: string) => settle(() => resolve({ status, location, body }));
         if (wanted === undefined) done("");
         else readBody(response, done);
+        response.on("error", (error) => settle(() => reject(error)));
       });
       request.end();
     });

@@ -35,6 +35,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
   EACCES: "permission denied",
   EPROTO: "no TLS on this port",
+  HPE_HEADER_OVERFLOW: "headers of the response above 16 KB",
 };
 
 /** A few words for an error of the network or of a file. */
@@ -42,5 +43,7 @@ export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const nested = error instanceof AggregateError ? error.errors[0] : undefined;
   if (nested !== undefined) return reasonOf(nested);
-  return REASONS[code ?? ""] ?? code ?? message;
+  return (
+    REASONS[code ?? ""] ?? (code?.startsWith("HPE_") ? "no HTTP on this port" : code) ?? message
+  );
 }

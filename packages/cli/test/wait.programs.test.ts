@@ -53,6 +53,25 @@ describe("holdfast wait tcp", () => {
       expect((await holdfast([...patient, target])).code).toBe(0);
   });
 
+  test.each([
+    ["answers in another protocol", "SSH-2.0-x\r\n", "no HTTP on this port"],
+    [
+      "has endless headers",
+      `HTTP/1.1 200 OK\r\nx: ${"y".repeat(20_000)}\r\n\r\n`,
+      "headers of the response above 16 KB",
+    ],
+    [
+      "hangs up within the body",
+      "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nab",
+      "connection reset",
+    ],
+  ])("says why, of a server that %s", async (_, answer, reason) => {
+    const port = await listen(createServer((socket) => socket.on("error", () => {}).end(answer)));
+    const url = `http://127.0.0.1:${port}/`;
+    const { code, lines } = await holdfast([...quick, "--body", "text", url]);
+    expect([code, lines.at(-1)]).toEqual([124, `${url} not ready after …: ${reason}`]);
+  });
+
   test("does not take a connection that is closed at once for a server", async () => {
     const port = await listen(createServer((socket) => socket.destroy()));
     const { code, lines } = await holdfast([...quick, `tcp:127.0.0.1:${port}`]);
