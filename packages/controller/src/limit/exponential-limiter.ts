@@ -9,6 +9,7 @@ import {
   requireOptions,
 } from "@holdfast/clock/internal";
 import { jitter as jittered, type Random } from "@holdfast/wait";
+import { exponential } from "@holdfast/wait/internal";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
@@ -78,8 +79,6 @@ export interface ExponentialLimiterOptions {
    */
   readonly random?: Random | undefined;
 }
-
-const LARGEST_GROWTH = 2 ** 63;
 
 /**
  * Delays for each key that double with each failure.
@@ -165,9 +164,8 @@ export class ExponentialLimiter implements RateLimiter {
   }
 
   #delay(failures: number): number {
-    // Bounded, because 0 × Infinity is NaN.
-    const growth = Math.min(this.#factor ** failures, LARGEST_GROWTH);
-    const delay = Math.min(this.#duration * growth, this.#cap);
+    const grown = exponential(this.#duration, this.#factor, failures);
+    const delay = Math.min(grown, this.#cap, Number.MAX_VALUE);
     return this.#jitter > 0 ? jittered(delay, this.#jitter, this.#random) : delay;
   }
 }

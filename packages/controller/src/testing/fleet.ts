@@ -1,5 +1,6 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { messageOf } from "@holdfast/clock/internal";
+import { exponential } from "@holdfast/wait/internal";
 import type { Replica } from "./replica.ts";
 import type { WaitingTimer } from "./replica-clock.ts";
 
@@ -142,7 +143,7 @@ export class Fleet {
     this.#exits = isLong ? 1 : this.#exits + 1;
     this.#lastExit = exit;
     if (this.#exits === MAX_EXITS) fail(exit.text, exit.cause);
-    else this.#restartIn(Math.min(FIRST_RESTART * 2 ** (this.#exits - 1), LONGEST_RESTART));
+    else this.#restartIn(Math.min(exponential(FIRST_RESTART, 2, this.#exits - 1), LONGEST_RESTART));
   }
 
   #restartIn(delay: number): void {

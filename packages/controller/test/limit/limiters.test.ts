@@ -355,3 +355,13 @@ describe("a token bucket", () => {
     expect(limiter.when("c")).toBe(0);
   });
 });
+
+it("has finite delays after any number of failures, with jitter and without a cap", () => {
+  const limiter = new ExponentialLimiter({ cap: Infinity, jitter: 0.5, clock });
+  const delays = Array.from({ length: 1_100 }, () => {
+    const delay = limiter.when("a");
+    limiter.when("a", Number.POSITIVE_INFINITY); // no backoff: the next failure counts
+    return delay;
+  });
+  expect(delays.filter((delay) => !Number.isFinite(delay))).toEqual([]);
+});

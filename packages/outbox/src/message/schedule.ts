@@ -4,6 +4,7 @@ import {
   requireOptions,
   requireWhole,
 } from "@holdfast/clock/internal";
+import { exponential } from "@holdfast/wait/internal";
 import type { Message } from "./message.ts";
 
 /** The longest delay that a message may ask for, in milliseconds: a hundred years. */
@@ -37,6 +38,5 @@ export function delayAfter(failures: number, schedule: Schedule): number {
   const { initialDelay, factor } = schedule;
   requireNotNegative("schedule.initialDelay", initialDelay);
   requireAtLeast("schedule.factor", factor, 1);
-  // 0 × Infinity would be NaN.
-  return initialDelay * Math.min(factor ** (failures - 1), Number.MAX_VALUE);
+  return exponential(initialDelay, factor, failures - 1);
 }

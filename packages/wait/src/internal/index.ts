@@ -5,6 +5,7 @@
  * @hidden
  * @packageDocumentation
  */
+export { exponential } from "../delay/exponential.ts";
 export { strategyOf } from "../delay/strategy-of.ts";
 export { Deadline, type DeadlineOptions } from "../limit/deadline.ts";
 export {

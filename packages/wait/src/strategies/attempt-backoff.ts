@@ -8,6 +8,7 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import { exponential } from "../delay/exponential.ts";
 import { toMilliseconds, toNanoseconds, toNanosecondsWithin } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
@@ -149,7 +150,7 @@ export class AttemptBackoff implements BackoffStrategy {
   forAttempt(attempt: number): number {
     requireWhole("attempt", attempt, 0);
     if (this.#min >= this.#max) return toMilliseconds(this.#max);
-    const grown = this.#grown(attempt);
+    const grown = Math.min(exponential(this.#min, this.#factor, attempt), Number.MAX_VALUE);
     const delay = this.#spread ? this.#random() * (grown - this.#min) + this.#min : grown;
     return toMilliseconds(Math.min(Math.max(Math.floor(delay), this.#min), this.#max));
   }
@@ -186,24 +187,4 @@ export class AttemptBackoff implements BackoffStrategy {
     let attempt = 0;
     return () => this.forAttempt(attempt++);
   }
-
-  /** Finite, because 0 × Infinity is NaN. */
-  #grown(attempt: number): number {
-    const times = Math.min(power(this.#factor, attempt), Number.MAX_VALUE);
-    return Math.min(this.#min * times, Number.MAX_VALUE);
-  }
-}
-
-/**
- * `base` to the power of a whole number, by repeated squaring: the last digit of `Math.pow` depends on
- * the engine and differs from Go's.
- */
-export function power(base: number, exponent: number): number {
-  let result = 1;
-  let square = base;
-  for (let rest = Math.min(exponent, Number.MAX_VALUE); rest > 0; rest = Math.floor(rest / 2)) {
-    if (rest % 2 === 1) result *= square;
-    square *= square;
-  }
-  return result;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { power } from "../../src/strategies/attempt-backoff.ts";
+import { exponential, power } from "../../src/delay/exponential.ts";
 
 it.each([
   { base: 2, exponent: 0, is: 1 },
@@ -36,4 +36,9 @@ it("is exact if a double can be", () => {
       return BigInt(power(base, exponent)) === BigInt(base) ** BigInt(exponent);
     }),
   );
+});
+
+it("is never NaN", () => {
+  expect(exponential(0, 2, 2_000)).toBe(0);
+  expect(exponential(5, 2, 3)).toBe(40);
 });
