@@ -1,4 +1,5 @@
 import { describe, expect, inject, it } from "vitest";
+import { drawn } from "../../test/drawn.ts";
 import { alteredFiles } from "../src/checksums.ts";
 import { type GoldenFile, readGoldenFile } from "../src/golden-file.ts";
 import { replaySection, type SectionReport, unusedRules } from "../src/replay.ts";
@@ -14,12 +15,6 @@ function golden(name: string): GoldenFile {
   return file;
 }
 
-/** Of many cases every tenth, from one on that the seed draws; all of them for `npm run test:all`. */
-function drawn<T>(cases: readonly T[]): readonly T[] {
-  if (inject("isAll") || cases.length < 20) return cases;
-  return cases.filter((_, index) => (index + inject("seed")) % 10 === 0);
-}
-
 describe("the golden data", () => {
   it("equals its recording", () => {
     expect(alteredFiles(shipped)).toEqual([]);
@@ -30,7 +25,7 @@ describe("replayed through the public API", () => {
   const reports: SectionReport[] = [];
 
   it.each(sections)("gives what Go gives, or what a rule says: $file $name", async (section) => {
-    const cases = drawn(golden(section.file).cases.get(section.name) ?? []);
+    const cases = drawn(golden(section.file).cases.get(section.name) ?? [], 10);
     const report = await replaySection(section, cases);
     expect(report.problems).toEqual([]);
     const outcomes = section.fields.filter((field) => !field.startsWith("in."));

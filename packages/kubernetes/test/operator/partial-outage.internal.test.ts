@@ -3,6 +3,7 @@ import type { Controller } from "@holdfast/controller";
 import type { Cluster, OperatorSetup, Resource } from "@holdfast/kubernetes";
 import { builtIn, customResource } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
+import { drawn } from "../../../../test/drawn.ts";
 import { isFollowing } from "../../src/operator/health-checks.ts";
 import { OperatorWorld, type Replica } from "./operator-world.ts";
 
@@ -123,7 +124,7 @@ const without = ({ resource }: Case): string[] =>
   resource === ConfigMap ? ["greeter"] : ["mapper"];
 const ALL = ["both", "greeter", "mapper", "reader"];
 
-describe.each(CASES)("an operator whose $kind meet: $way", (one) => {
+describe.each(drawn(CASES, 4))("an operator whose $kind meet: $way", (one) => {
   const { kind, within } = one;
 
   it.each([[true], [false]])("at its start, with an election: %s", async (elects) => {

@@ -4,6 +4,7 @@ import type { OutboxEvent } from "@holdfast/outbox";
 import { Recovery } from "@holdfast/outbox";
 import { seededRandom } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
+import { drawn } from "../../../../test/drawn.ts";
 import type { Message } from "../../src/message/message.ts";
 import { Relay } from "../../src/relay/relay.ts";
 import { faultyStore } from "../../src/testing/faulty-store.ts";
@@ -104,7 +105,7 @@ class World {
 }
 
 describe("messages that kill the process of their relay", () => {
-  it.each([
+  const cases: readonly (readonly [messages: number, poison: readonly number[]])[] = [
     [60, [1]],
     [60, [7]],
     [60, [60]],
@@ -115,7 +116,8 @@ describe("messages that kill the process of their relay", () => {
     [200, [150]],
     [300, [299]],
     [300, [20]],
-  ])(
+  ];
+  it.each(drawn(cases, 5))(
     "of %i messages %j die alone, after four deaths each, and all others arrive",
     async (messages, poison) => {
       const world = new World(poison);
