@@ -44,11 +44,7 @@ export {
   type RemoveFinalizerOptions,
   removeFinalizer,
 } from "./helper/finalize.ts";
-export {
-  type ConditionUpdate,
-  type StatusCondition,
-  setCondition,
-} from "./helper/set-condition.ts";
+export { type ConditionUpdate, setCondition } from "./helper/set-condition.ts";
 export type { KubernetesMetrics, RequestMetric } from "./kubernetes-metrics.ts";
 export { builtIn } from "./object/built-in.ts";
 export type {
@@ -66,12 +62,14 @@ export type {
   ObjectMeta,
   OwnerReference,
   PartialInput,
+  StatusCondition,
   StoredMeta,
   StoredObject,
   UpdateInput,
 } from "./object/kube-object.ts";
 export { keyOf, type ObjectName, type ObjectRef } from "./object/object-ref.ts";
 export {
+  type ConditionedStatus,
   type CustomObject,
   type CustomResourceOptions,
   customResource,

@@ -66,7 +66,7 @@ export function operator({ cluster, client, controller, clock }: OperatorContext
             message,
           } as const;
           const conditions = setCondition(object.status?.conditions, taken, clock);
-          await report({ conditions: [...conditions] });
+          await report({ conditions });
           return { requeueAfter: 60_000 };
         }
         await report({ configMap: child.name });

@@ -6,20 +6,7 @@ export const __KIND__ = customResource({
   kind: "__KIND__",
   plural: "__PLURAL__",
   spec: z.object({ text: z.string().min(1).max(1_000) }),
-  status: z.object({
-    configMap: z.string().optional(),
-    conditions: z
-      .array(
-        z.object({
-          type: z.string(),
-          status: z.string(),
-          reason: z.string(),
-          message: z.string(),
-          lastTransitionTime: z.string(),
-        }),
-      )
-      .optional(),
-  }),
-  listKeys: { ".status.conditions": ["type"] },
+  status: z.object({ configMap: z.string().optional() }),
+  conditions: true,
   columns: [{ name: "ConfigMap", path: ".status.configMap" }],
 });

@@ -176,3 +176,24 @@ export type Jsonify<T> = T extends Date
   : T extends object
     ? { [Key in keyof T]: Jsonify<T[Key]> }
     : T;
+
+/** A condition in the status of an object. `Condition` of `kubernetes-types` fits. */
+export interface StatusCondition {
+  /** Type, for example `Ready`. One condition of a type. */
+  readonly type: string;
+
+  /** `"True"`, `"False"` or `"Unknown"`. */
+  readonly status: string;
+
+  /** Reason of the status in one word, for machines. */
+  readonly reason: string;
+
+  /** Explanation, for people. May be empty. */
+  readonly message: string;
+
+  /** `metadata.generation` that the condition is about. */
+  readonly observedGeneration?: number | undefined;
+
+  /** Time of the last change of `status`, RFC 3339. */
+  readonly lastTransitionTime: string;
+}

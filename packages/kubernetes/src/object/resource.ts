@@ -1,7 +1,7 @@
 import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
 import { type CrdOptions, crdOf } from "../schema/crd.ts";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "../schema/standard-schema.ts";
-import type { KubeObject } from "./kube-object.ts";
+import type { KubeObject, StatusCondition } from "./kube-object.ts";
 import { requireApiVersion, requireKind, requirePlural } from "./resource-name.ts";
 
 const OPTIONS: OptionNames<CustomResourceOptions> = {
@@ -11,6 +11,7 @@ const OPTIONS: OptionNames<CustomResourceOptions> = {
   scope: true,
   spec: true,
   status: true,
+  conditions: true,
   rules: true,
   listKeys: true,
   columns: true,
@@ -21,7 +22,7 @@ const OPTIONS: OptionNames<CustomResourceOptions> = {
 
 /** Options that only a resource with a schema can have. */
 const OF_SCHEMA = [
-  ...(["status", "rules", "listKeys", "columns"] as const),
+  ...(["status", "conditions", "rules", "listKeys", "columns"] as const),
   ...(["shortNames", "categories", "description"] as const),
 ];
 
@@ -99,13 +100,28 @@ export interface CustomResourceOptions extends CrdOptions {
 export interface TypedResourceOptions<
   Spec extends StandardSchema,
   Status extends StandardSchema = never,
+  Conditions extends boolean = false,
 > extends CustomResourceOptions {
   /** Schema of the spec. */
   readonly spec: Spec;
 
   /** Schema of the status. Default: no status. */
   readonly status?: Status | undefined;
+
+  /**
+   * Whether the status has `conditions`, as `setCondition` makes them.
+   *
+   * @defaultValue `false`
+   */
+  readonly conditions?: Conditions | undefined;
 }
+
+/** A status with conditions, if a resource declares them. */
+export type ConditionedStatus<Status, Conditions extends boolean> = Conditions extends true
+  ? ([Status] extends [never] ? unknown : Status) & {
+      conditions?: readonly StatusCondition[] | undefined;
+    }
+  : Status;
 
 /**
  * A custom resource from schemas: its types and its CustomResourceDefinition follow.
@@ -139,11 +155,15 @@ export interface TypedResourceOptions<
  * console.log(CronTask.crd !== undefined); // => true
  * ```
  */
-export function customResource<Spec extends StandardSchema, Status extends StandardSchema = never>(
-  options: TypedResourceOptions<Spec, Status>,
+export function customResource<
+  Spec extends StandardSchema,
+  Status extends StandardSchema = never,
+  Conditions extends boolean = false,
+>(
+  options: TypedResourceOptions<Spec, Status, Conditions>,
 ): Resource<
-  CustomObject<SchemaOutput<Spec>, SchemaOutput<Status>>,
-  CustomObject<SchemaInput<Spec>, SchemaInput<Status>>
+  CustomObject<SchemaOutput<Spec>, ConditionedStatus<SchemaOutput<Status>, Conditions>>,
+  CustomObject<SchemaInput<Spec>, ConditionedStatus<SchemaInput<Status>, Conditions>>
 >;
 
 /**

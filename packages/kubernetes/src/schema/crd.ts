@@ -1,6 +1,7 @@
 import {
   type OptionNames,
   requireArray,
+  requireBoolean,
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
@@ -62,6 +63,14 @@ export interface CrdOptions {
   /** Schema of the status. With it the resource has the subresource `status`. Default: no status. */
   readonly status?: StandardSchema | JsonSchema | undefined;
 
+  /**
+   * Whether the status has `conditions`, as `setCondition` makes them: a list of `metav1.Condition` with one of a
+   * type. They come beside the fields of `status`, if there is one.
+   *
+   * @defaultValue `false`
+   */
+  readonly conditions?: boolean | undefined;
+
   /** Rules that a server checks with each write, in CEL. */
   readonly rules?: readonly ValidationRule[] | undefined;
 
@@ -118,7 +127,7 @@ interface Names {
 export function crdOf(names: Names, options: CrdOptions): object {
   requireLists(options);
   const { group, version, kind, plural, scope } = names;
-  const { status, columns, shortNames, categories } = options;
+  const { status, conditions, columns, shortNames, categories } = options;
   const schema = schemaOf(options);
   return {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -141,7 +150,7 @@ export function crdOf(names: Names, options: CrdOptions): object {
           served: true,
           storage: true,
           schema: { openAPIV3Schema: schema },
-          ...(status !== undefined && { subresources: { status: {} } }),
+          ...((status !== undefined || conditions === true) && { subresources: { status: {} } }),
           ...(columns !== undefined && {
             additionalPrinterColumns: columns.map((column) => columnOf(column, schema)),
           }),
@@ -151,7 +160,8 @@ export function crdOf(names: Names, options: CrdOptions): object {
   };
 }
 
-function requireLists({ rules, columns, shortNames, categories }: CrdOptions): void {
+function requireLists({ conditions, rules, columns, shortNames, categories }: CrdOptions): void {
+  if (conditions !== undefined) requireBoolean("conditions", conditions);
   for (const [name, list] of Object.entries({ rules, columns, shortNames, categories }))
     if (list !== undefined) requireArray(name, list);
   for (const [index, rule] of (rules ?? []).entries()) {
@@ -169,10 +179,11 @@ function requireLists({ rules, columns, shortNames, categories }: CrdOptions): v
 }
 
 function schemaOf(options: CrdOptions): JsonObject {
-  const { spec, status, rules, listKeys = {}, description } = options;
+  const { spec, status, conditions, rules, listKeys = {}, description } = options;
   const properties: JsonObject = {};
   for (const [name, part] of Object.entries({ spec, status }))
     if (part !== undefined) properties[name] = structuralPart(part, name);
+  if (conditions === true) properties["status"] = withConditions(properties["status"]);
   for (const [path, keys] of Object.entries(listKeys)) markList({ properties }, path, keys);
   return {
     type: "object",
@@ -181,6 +192,39 @@ function schemaOf(options: CrdOptions): JsonObject {
     ...(spec !== undefined && { required: ["spec"] }),
     ...(rules !== undefined && { "x-kubernetes-validations": rules }),
   };
+}
+
+/** The schema of `metav1.Condition`, as controller-gen writes it. */
+const CONDITION: JsonObject = {
+  type: "object",
+  properties: {
+    type: { type: "string", maxLength: 316 },
+    status: { type: "string", enum: ["True", "False", "Unknown"] },
+    reason: {
+      type: "string",
+      minLength: 1,
+      maxLength: 1_024,
+      pattern: "^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$",
+    },
+    message: { type: "string", maxLength: 32_768 },
+    observedGeneration: { type: "integer", format: "int64", minimum: 0 },
+    lastTransitionTime: { type: "string", format: "date-time" },
+  },
+  required: ["type", "status", "reason", "message", "lastTransitionTime"],
+};
+
+function withConditions(status: unknown): JsonObject {
+  const before = isObject(status) ? status : { type: "object" };
+  const { properties } = before;
+  if (isObject(properties) && "conditions" in properties)
+    throw new RangeError("conditions: true adds the field to the status, which has it already");
+  const conditions = {
+    type: "array",
+    items: CONDITION,
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["type"],
+  };
+  return { ...before, properties: { ...(isObject(properties) && properties), conditions } };
 }
 
 function markList(root: JsonObject, path: string, keys: readonly string[]): void {

@@ -6,7 +6,8 @@ import {
   type StatusCondition,
   setCondition,
 } from "@holdfast/kubernetes";
-import { describe, expect, it } from "vitest";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { describe, expect, expectTypeOf, it } from "vitest";
 import * as z from "zod";
 
 const ready: ConditionUpdate = { type: "Ready", status: "True", reason: "Synced" };
@@ -82,4 +83,70 @@ it("keeps the type of conditions whose status is an enum", () => {
   const conditions = setCondition(before.conditions, ready, new FakeClock());
   const after: SiteStatus = { conditions: [...conditions] };
   expect(after.conditions?.[0]?.status).toBe("True");
+});
+
+describe("a resource with conditions", () => {
+  const clock = new FakeClock();
+  const names = { apiVersion: "example.org/v1", kind: "Site", plural: "sites" };
+  const spec = z.object({ page: z.string() });
+  const metadata = { name: "home", namespace: "default" };
+  const condition = { ...ready, message: "" };
+
+  it.each([
+    ["beside a status", z.object({ url: z.string().optional() })],
+    ["alone", undefined],
+  ])("keeps those of setCondition, %s, and refuses others", async (_name, status) => {
+    const Site = customResource({ ...names, spec, status, conditions: true });
+    const { client } = new FakeApi({ clock, resources: [Site] });
+    const { metadata: made } = await client.create(Site, { metadata, spec: { page: "" } });
+    const write = async (conditions: readonly StatusCondition[]) =>
+      await client.apply(Site, { metadata, status: { conditions } }, { subresource: "status" });
+    const observedGeneration = made.generation;
+    const conditions = setCondition([], { ...condition, observedGeneration }, clock);
+    expect((await write(conditions)).status?.conditions).toEqual(conditions);
+    const [first] = conditions as [StatusCondition];
+    for (const [wrong, field] of [
+      [{ ...first, status: "Perhaps" }, "conditions[0].status"],
+      [{ ...first, reason: "not one word" }, "conditions[0].reason"],
+      [{ ...first, lastTransitionTime: "today" }, "conditions[0].lastTransitionTime"],
+    ] as const)
+      await expect(write([wrong])).rejects.toThrow(field);
+    await expect(write([first, first])).rejects.toThrow(/conditions/);
+  });
+
+  it("has a type with them", () => {
+    const Site = customResource({
+      ...names,
+      spec,
+      status: z.object({ url: z.string() }),
+      conditions: true,
+    });
+    const Bare = customResource({ ...names, spec, conditions: true });
+    type Status = NonNullable<ObjectOf<typeof Site>["status"]>;
+    expectTypeOf<Status["url"]>().toEqualTypeOf<string>();
+    expectTypeOf<Status["conditions"]>().toEqualTypeOf<readonly StatusCondition[] | undefined>();
+    type BareStatus = NonNullable<ObjectOf<typeof Bare>["status"]>;
+    expectTypeOf<BareStatus["conditions"]>().toEqualTypeOf<Status["conditions"]>();
+  });
+
+  it("says a time in a format and not in a long pattern", () => {
+    const { crd } = customResource({ ...names, spec, conditions: true });
+    expect(JSON.stringify(crd)).toContain(
+      '"lastTransitionTime":{"type":"string","format":"date-time"}',
+    );
+  });
+
+  it.each<[object, string]>([
+    [{ conditions: "yes" }, 'conditions must be true or false, got "yes"'],
+    [
+      { conditions: true, status: z.object({ conditions: z.array(z.string()) }) },
+      "conditions: true adds the field to the status, which has it already",
+    ],
+  ])("refuses %j", (options, message) => {
+    expect(() => customResource({ ...names, spec, ...options })).toThrow(message);
+  });
+
+  it("needs a spec", () => {
+    expect(() => customResource({ ...names, conditions: true })).toThrow("conditions needs a spec");
+  });
 });
