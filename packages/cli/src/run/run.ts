@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/clock";
+import type { LiveServer } from "@holdfast/controller/internal";
 import type { Cut } from "../arguments.ts";
 import { codeOfSignal, EXIT } from "../exit-code.ts";
 import { type Output, openOutput } from "../output.ts";
@@ -22,7 +23,7 @@ import { LiveView } from "./view/live-view.ts";
 import { LogView } from "./view/log-view.ts";
 import { createPalette } from "./view/palette.ts";
 import type { View } from "./view/view.ts";
-import { serve, type WebServer } from "./web/serve.ts";
+import { serve } from "./web/serve.ts";
 
 /** `holdfast run FILE`, and the commands beside it. */
 export async function runMain(cut: Cut, clock: Clock): Promise<number> {
@@ -188,7 +189,7 @@ class Run {
     supervisor: Supervisor,
     board: Board,
     processOutput: ProcessOutput,
-  ): Promise<WebServer | undefined> {
+  ): Promise<LiveServer | undefined> {
     const { page, port } = this.#options;
     if (!page) return undefined;
     const { clock, lock } = this.#tools;

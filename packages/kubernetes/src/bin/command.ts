@@ -1,3 +1,5 @@
+import { optional as load } from "@holdfast/controller/internal";
+
 /** What a command prints, and the code that its process exits with. */
 export interface Result {
   readonly output: string;
@@ -5,13 +7,8 @@ export interface Result {
 }
 
 /** @throws Error that says what to install, if an optional package is missing */
-export async function optional<T>(name: string, loading: Promise<T>): Promise<T> {
-  try {
-    return await loading;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    throw new Error(`this command needs the package ${name}: npm install --save-dev ${name}`);
-  }
+export function optional<T>(name: string, loading: Promise<T>): Promise<T> {
+  return load(name, loading, "--save-dev ");
 }
 
 /** @throws RangeError if there are none */

@@ -1,3 +1,4 @@
+import { problemOf } from "@holdfast/controller/internal";
 import type { Result } from "./command.ts";
 import { manifests } from "./manifests.ts";
 import { rules } from "./rules.ts";
@@ -30,12 +31,6 @@ async function run([name, ...args]: string[]): Promise<Result> {
   if (command !== undefined) return await command(args);
   const names = [...COMMANDS.keys()].join(", ");
   throw new RangeError(`COMMAND must be one of ${names}, got ${name ?? "none"}; see --help`);
-}
-
-/** One line, without Node's advice on positional arguments that begin with a hyphen. */
-function problemOf(error: unknown): string {
-  const [line = ""] = (error instanceof Error ? error.message : String(error)).trim().split("\n");
-  return line.split(". To specify a positional")[0] as string;
 }
 
 /** What a run of the command line writes, and the code that its process exits with. */

@@ -1,3 +1,4 @@
+import type { SnapshotSource as Source } from "@holdfast/controller/internal";
 import type { Phase } from "../core/phase.ts";
 
 /** A supervisor as its page shows it: plain data. Instants are milliseconds since the epoch. */
@@ -40,8 +41,4 @@ export interface LogEntry {
 }
 
 /** Where a page gets its data from. */
-export interface SnapshotSource {
-  snapshot(): Snapshot;
-  /** Calls `listener` after each change, until the subscription is disposed. */
-  onChange(listener: () => void): Disposable;
-}
+export type SnapshotSource = Source<Snapshot>;

@@ -22,3 +22,8 @@ export function sendReply(response: ServerResponse, { status, type, body }: Repl
   response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) });
   response.end(body);
 }
+
+/** @returns a text of some media type as a reply */
+export function typedReply(type: string, body: string): Reply {
+  return { status: 200, type: `${type}; charset=utf-8`, body };
+}

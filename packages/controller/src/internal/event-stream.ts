@@ -1,11 +1,17 @@
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "@holdfast/clock";
-import type { Snapshot, SnapshotSource } from "./snapshot.ts";
+
+/** Where a page gets its data from. */
+export interface SnapshotSource<Snapshot> {
+  snapshot(): Snapshot;
+  /** Calls `listener` after each change, until the subscription is disposed. */
+  onChange(listener: () => void): Disposable;
+}
 
 /** Options for an {@link EventStream}. */
-export interface EventStreamOptions {
+export interface EventStreamOptions<Snapshot> {
   readonly clock: Clock;
-  readonly status: SnapshotSource;
+  readonly status: SnapshotSource<Snapshot>;
   /** The data of an event. */
   readonly encode: (snapshot: Snapshot) => unknown;
 }
@@ -16,10 +22,10 @@ const GAP = 100;
 const BEAT = 1_000;
 
 /** Server-sent events: a snapshot at once, then one after each change and each second. */
-export class EventStream implements Disposable {
+export class EventStream<Snapshot> implements Disposable {
   readonly #clock: Clock;
-  readonly #status: SnapshotSource;
-  readonly #encode: EventStreamOptions["encode"];
+  readonly #status: SnapshotSource<Snapshot>;
+  readonly #encode: EventStreamOptions<Snapshot>["encode"];
   readonly #clients = new Set<ServerResponse>();
   /** Clients with unread data. They get the latest snapshot after they have read it. */
   readonly #behind = new Set<ServerResponse>();
@@ -29,7 +35,7 @@ export class EventStream implements Disposable {
   /** The monotonic instant before which no further snapshot is sent. */
   #earliest = Number.NEGATIVE_INFINITY;
 
-  constructor({ clock, status, encode }: EventStreamOptions) {
+  constructor({ clock, status, encode }: EventStreamOptions<Snapshot>) {
     this.#clock = clock;
     this.#encode = encode;
     this.#status = status;

@@ -1,0 +1,12 @@
+/**
+ * Code shared by the commands of the Holdfast packages, for Node alone. Not public: it is not in the reference and may
+ * change with any minor version.
+ *
+ * @hidden
+ * @packageDocumentation
+ */
+export { optional, problemOf } from "./command.ts";
+export type { SnapshotSource } from "./event-stream.ts";
+export { escapeHtml } from "./live-page.ts";
+export { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";
+export { type LivePageOptions, type LiveServer, serveLivePage } from "./serve-live-page.ts";

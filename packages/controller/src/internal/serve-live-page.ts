@@ -1,0 +1,156 @@
+import { once } from "node:events";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Clock } from "@holdfast/clock";
+import { EventStream, type SnapshotSource } from "./event-stream.ts";
+import { livePage, SCRIPT, STYLE } from "./live-page.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import { jsonReply, type Reply, sendReply, textReply, typedReply } from "./reply.ts";
+
+/** Options for {@link serveLivePage}. */
+export interface LivePageOptions<Snapshot extends { readonly at: number }> {
+  readonly clock: Clock;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** `at` of a snapshot is an instant in milliseconds since the epoch. */
+  readonly status: SnapshotSource<Snapshot>;
+  /** The title of the page. */
+  readonly title: (snapshot: Snapshot) => string;
+  /** The HTML of its content. Elements with an `id` that stay the same keep focus and selection. */
+  readonly main: (snapshot: Snapshot) => string;
+  /** CSS beside that of all live pages. */
+  readonly style?: string;
+  /** Replies to the other paths; undefined for a path that is none. */
+  readonly reply?: (url: URL) => Reply | undefined;
+  /** Those of them that take POST, and not GET. */
+  readonly actions?: ReadonlySet<string>;
+  /** The reason why a request gets no reply; undefined if it gets one. */
+  readonly refusal?: (path: string, headers: IncomingHttpHeaders) => Reply | undefined;
+}
+
+/** A server that runs until it is disposed. */
+export interface LiveServer extends AsyncDisposable {
+  /** The address of the page. */
+  readonly url: string;
+}
+
+/** How long replies under way may take when the server closes, in milliseconds. */
+const GRACE = 1_000;
+
+const HEADERS = {
+  "cache-control": "no-store",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
+/** A name that a stranger's DNS could lead here is none of these: a foreign page must not read ours. */
+const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+function handlerOf<Snapshot extends { readonly at: number }>(
+  options: LivePageOptions<Snapshot>,
+  streams: ReadonlyMap<string, EventStream<Snapshot>>,
+): Handler {
+  const { status, title, main, style = "", reply, actions, refusal } = options;
+  const replyTo = (url: URL): Reply | undefined => {
+    switch (url.pathname) {
+      case "/": {
+        const snapshot = status.snapshot();
+        const { at } = snapshot;
+        return typedReply(
+          "text/html",
+          livePage({ title: title(snapshot), at, main: main(snapshot) }),
+        );
+      }
+      case "/page.js":
+        return typedReply("text/javascript", SCRIPT);
+      case "/page.css":
+        return typedReply("text/css", `${STYLE}${style}`);
+      case "/state":
+        return jsonReply(200, status.snapshot());
+      default:
+        return reply?.(url);
+    }
+  };
+  const refusalOf = (request: IncomingMessage, path: string): Reply | undefined => {
+    const { method = "", url = "", headers } = request;
+    if (!OWN_HOST.test(headers.host ?? "")) return textReply(421, "Use 127.0.0.1 or localhost.");
+    const allowed = actions?.has(path) ? "POST" : "GET, HEAD";
+    if (!allowed.split(", ").includes(method)) return textReply(405, `Use ${allowed}.`);
+    // The route is found by the parsed path: a path with another spelling must not have passed the checks as another.
+    if (url.replace(/[?#].*/, "") !== path)
+      return textReply(400, "Request a path in its shortest form.");
+    return refusal?.(path, headers);
+  };
+  return (request, response) => {
+    request.resume(); // No reply depends on a body.
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    const { url: target = "" } = request;
+    const url = new URL(`http://127.0.0.1${target.startsWith("/") ? target : "/"}`);
+    const refused = refusalOf(request, url.pathname);
+    const stream = streams.get(url.pathname);
+    if (refused === undefined && stream !== undefined) stream.add(response);
+    else sendReply(response, refused ?? replyTo(url) ?? textReply(404, "Not found."));
+  };
+}
+
+/**
+ * Serves a page that follows a status, on 127.0.0.1.
+ *
+ * | Path | |
+ * | --- | --- |
+ * | `/` | the page, with the state of the moment |
+ * | `/view` | the changing part of the page as server-sent events |
+ * | `/state`, `/events` | a snapshot as JSON, once or as server-sent events |
+ *
+ * @returns the server, when it listens; rejects if the port is taken. Once it has been disposed, no
+ * connection and no timer is left
+ */
+export async function serveLivePage<Snapshot extends { readonly at: number }>(
+  options: LivePageOptions<Snapshot>,
+): Promise<LiveServer> {
+  const { clock, port, status, main } = options;
+  const streams = new Map([
+    ["/events", new EventStream<Snapshot>({ clock, status, encode: (snapshot) => snapshot })],
+    ["/view", new EventStream<Snapshot>({ clock, status, encode: main })],
+  ]);
+  const endStreams = (): void => {
+    for (const stream of streams.values()) stream[Symbol.dispose]();
+  };
+  const handle = handlerOf(options, streams);
+  const server = createServer(
+    oneAtATime((request, response) => {
+      try {
+        handle(request, response);
+      } catch (error) {
+        if (response.headersSent) response.destroy();
+        else sendReply(response, textReply(500, `Failed: ${String(error)}`));
+      }
+    }),
+  );
+  server.listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    endStreams();
+    throw error;
+  }
+  const close = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = once(server, "close");
+    endStreams();
+    server.close();
+    using _ = clock.afterFunc(GRACE, () => server.closeAllConnections(), { label: "close" });
+    await closed;
+  };
+  const { port: actual } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${actual}/`, [Symbol.asyncDispose]: close };
+}
