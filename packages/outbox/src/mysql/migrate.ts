@@ -59,7 +59,7 @@ export async function migrate(
   requirePrefix("options.prefix", prefix);
   return await database.session(async (session) => {
     // A program that may not create tables can start once they are there.
-    if (isUpToDate(await appliedNumbers(session, prefix), prefix)) return [];
+    if (missingOf(await appliedNumbers(session, prefix), prefix).length === 0) return [];
     // A statement that changes the schema commits, so a transaction would not keep others away.
     const [row] = await session.query(`SELECT GET_LOCK(${LOCK}, ${LOCK_TIMEOUT}) AS locked`, [
       prefix,
@@ -68,16 +68,19 @@ export async function migrate(
       throw new Error(
         `migrate: another process has been migrating ${prefix}* for ${LOCK_TIMEOUT} s; try again`,
       );
-    await session.query(
-      `CREATE TABLE IF NOT EXISTS ${prefix}migration (number INT PRIMARY KEY, name VARCHAR(255) NOT NULL)
-        ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`,
-    );
+    await session.query(createTable(prefix));
     const applied = await appliedNumbers(session, prefix);
-    const missing = migrationsOf(prefix).filter(({ number }) => !applied.has(number));
-    for (const migration of missing) await apply(migration, session, prefix);
+    const missing = missingOf(applied, prefix);
+    for (const statement of statementsOf(missing, prefix)) await session.query(statement);
     await session.query(`SELECT RELEASE_LOCK(${LOCK})`, [prefix]);
     return missing.map(({ number }) => number);
   });
+}
+
+/** The statements that {@link migrate} would run now, one after another; none if the tables are up to date. */
+export async function pendingSql(on: Queryable, prefix: string): Promise<readonly string[]> {
+  const missing = missingOf(await appliedNumbers(on, prefix), prefix);
+  return missing.length === 0 ? [] : [createTable(prefix), ...statementsOf(missing, prefix)];
 }
 
 async function appliedNumbers(session: Queryable, prefix: string): Promise<ReadonlySet<number>> {
@@ -90,15 +93,19 @@ async function appliedNumbers(session: Queryable, prefix: string): Promise<Reado
   return new Set(rows.map(({ number }) => Number(number)));
 }
 
-function isUpToDate(applied: ReadonlySet<number>, prefix: string): boolean {
-  return migrationsOf(prefix).every(({ number }) => applied.has(number));
+function missingOf(applied: ReadonlySet<number>, prefix: string): readonly Migration[] {
+  return migrationsOf(prefix).filter(({ number }) => !applied.has(number));
 }
 
-async function apply(migration: Migration, session: Queryable, prefix: string): Promise<void> {
-  const { number, name, statements } = migration;
-  for (const statement of statements) await session.query(statement);
-  await session.query(`INSERT INTO ${prefix}migration (number, name) VALUES (?, ?)`, [
-    number,
-    name,
+function createTable(prefix: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${prefix}migration (number INT PRIMARY KEY, name VARCHAR(255) NOT NULL)
+      ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`;
+}
+
+/** Numbers and names are ours, so they are part of the text. */
+function statementsOf(migrations: readonly Migration[], prefix: string): readonly string[] {
+  return migrations.flatMap(({ number, name, statements }) => [
+    ...statements,
+    `INSERT INTO ${prefix}migration (number, name) VALUES (${number}, '${name}')`,
   ]);
 }

@@ -45,17 +45,22 @@ export async function migrate(
   const { prefix = "outbox_" } = options;
   requirePrefix("options.prefix", prefix);
   // A program that may not create tables can start once they are there.
-  if (isUpToDate(await appliedNumbers(database, prefix), prefix)) return [];
+  if (missingOf(await appliedNumbers(database, prefix), prefix).length === 0) return [];
   return await database.transaction(async (tx) => {
     await tx.query("SELECT pg_advisory_xact_lock($1::bigint)", [LOCK]);
-    await tx.query(
-      `CREATE TABLE IF NOT EXISTS ${prefix}migration (number integer PRIMARY KEY, name text NOT NULL)`,
-    );
+    await tx.query(createTable(prefix));
     const applied = await appliedNumbers(tx, prefix);
-    const missing = migrationsOf(prefix).filter(({ number }) => !applied.has(number));
-    for (const migration of missing) await apply(migration, tx, prefix);
+    const missing = missingOf(applied, prefix);
+    for (const statement of statementsOf(missing, prefix)) await tx.query(statement);
     return missing.map(({ number }) => number);
   });
+}
+
+/** The statements that {@link migrate} would run now, in one transaction; none if the tables are up to date. */
+export async function pendingSql(on: Queryable, prefix: string): Promise<readonly string[]> {
+  const missing = missingOf(await appliedNumbers(on, prefix), prefix);
+  if (missing.length === 0) return [];
+  return ["BEGIN", createTable(prefix), ...statementsOf(missing, prefix), "COMMIT"];
 }
 
 async function appliedNumbers(on: Queryable, prefix: string): Promise<ReadonlySet<number>> {
@@ -66,12 +71,18 @@ async function appliedNumbers(on: Queryable, prefix: string): Promise<ReadonlySe
   return new Set(rows.map(({ number }) => Number(number)));
 }
 
-function isUpToDate(applied: ReadonlySet<number>, prefix: string): boolean {
-  return migrationsOf(prefix).every(({ number }) => applied.has(number));
+function missingOf(applied: ReadonlySet<number>, prefix: string): readonly Migration[] {
+  return migrationsOf(prefix).filter(({ number }) => !applied.has(number));
 }
 
-async function apply(migration: Migration, tx: Queryable, prefix: string): Promise<void> {
-  const { number, name, statements } = migration;
-  for (const statement of statements) await tx.query(statement);
-  await tx.query(`INSERT INTO ${prefix}migration (number, name) VALUES ($1, $2)`, [number, name]);
+function createTable(prefix: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${prefix}migration (number integer PRIMARY KEY, name text NOT NULL)`;
+}
+
+/** Numbers and names are ours, so they are part of the text. */
+function statementsOf(migrations: readonly Migration[], prefix: string): readonly string[] {
+  return migrations.flatMap(({ number, name, statements }) => [
+    ...statements,
+    `INSERT INTO ${prefix}migration (number, name) VALUES (${number}, '${name}')`,
+  ]);
 }

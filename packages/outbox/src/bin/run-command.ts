@@ -1,0 +1,61 @@
+import type { Command, Io } from "./command.ts";
+import { dead } from "./dead.ts";
+import { migrate } from "./migrate.ts";
+import { page } from "./page.ts";
+import { problemText } from "./problem.ts";
+import { status } from "./status.ts";
+
+const USAGE = `npx @holdfast/outbox COMMAND
+
+  status                  how many messages are pending, retrying and dead, and when the next one is due
+  dead list               dead letters, those that died first come first
+    --topic TOPIC         those of one topic
+    --limit N             at most so many; default: 100
+  dead show ID            one dead letter, with its headers, payload and last error
+  dead replay SELECTION   makes dead letters pending again, due now, with all their attempts
+  dead discard SELECTION  removes dead letters for good
+    ID...                 SELECTION: some of them,
+    --topic TOPIC         those of one topic,
+    --all                 or all
+    --limit N             with --topic or --all: at most so many
+    --portion N           with --topic or --all: so many per transaction; default: 100
+    --yes                 discard: does not ask; needed without a terminal
+  migrate                 brings the tables up to date
+    --print               prints the SQL that it would run, and runs nothing
+  page                    a page with the status and the dead letters, on 127.0.0.1 until Ctrl-C
+    --port PORT           default: a free one
+
+  --url URL               postgres://, mysql:// or a folder of PGlite; default: DATABASE_URL
+  --prefix PREFIX         the first part of the names of the tables; default: outbox_
+  --json                  JSON for programs, a line for each value
+`;
+
+const COMMANDS = new Map<string | undefined, Command>([
+  ["status", status],
+  ["dead", dead],
+  ["migrate", migrate],
+  ["page", page],
+]);
+
+/**
+ * Runs the command line.
+ *
+ * @returns the exit code: that of the command, or 2 if the arguments are wrong or the database cannot be used
+ */
+export async function runCommand(args: readonly string[], io: Io): Promise<number> {
+  const [name, ...rest] = args;
+  if (args.some((arg) => arg === "--help" || arg === "-h")) {
+    io.print(USAGE);
+    return 0;
+  }
+  try {
+    const command = COMMANDS.get(name);
+    if (command !== undefined) return await command(rest, io);
+    const names = [...COMMANDS.keys()].join(", ");
+    throw new RangeError(`COMMAND must be one of ${names}, got ${name ?? "none"}; see --help`);
+  } catch (error) {
+    const given = [...args, io.env["DATABASE_URL"]];
+    io.note(`error: ${problemText(error, given)}`);
+    return 2;
+  }
+}

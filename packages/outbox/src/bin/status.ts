@@ -1,0 +1,55 @@
+import type { OutboxStore } from "../store/outbox-store.ts";
+import { type Command, connected, read } from "./command.ts";
+import { ageText, instantText, jsonLine, tableText } from "./text.ts";
+
+/** Messages that are due and not claimed for so long mean that no relay runs, or too few. Milliseconds. */
+const LATE = 60_000;
+
+/** What is still to be done in an outbox. Instants are milliseconds since the epoch. */
+export interface Status {
+  /** The clock of the database. */
+  readonly at: number;
+  readonly pending: number;
+  readonly retrying: number;
+  readonly dead: number;
+  /** When the first message that no relay has claimed is due; undefined if there is none. */
+  readonly nextDue: number | undefined;
+}
+
+/** @param now - the clock of this process, for a store without one */
+export async function statusOf(
+  store: Pick<OutboxStore<never>, "backlog" | "nextDue" | "now">,
+  now: number,
+): Promise<Status> {
+  const at = (await store.now?.()) ?? now;
+  return { at, ...(await store.backlog()), nextDue: await store.nextDue() };
+}
+
+/** Whether messages wait although they are due. */
+export function isLate({ at, nextDue }: Status): boolean {
+  return nextDue !== undefined && at - nextDue >= LATE;
+}
+
+/** The next attempt, in words. */
+export function nextText({ at, nextDue }: Status): string {
+  if (nextDue === undefined) return "none";
+  const when = nextDue > at ? `in ${ageText(nextDue - at)}` : `due for ${ageText(at - nextDue)}`;
+  return `${instantText(nextDue)} (${when})`;
+}
+
+/** `status` */
+export const status: Command = async (args, io) => {
+  const { values } = read(args, {});
+  await using connection = await connected(io, values);
+  const found = await statusOf(connection.store, io.clock.now());
+  if (values.json) io.print(jsonLine(found));
+  else {
+    const counts = (["pending", "retrying", "dead"] as const).map((name) => [
+      name,
+      String(found[name]),
+    ]);
+    io.print(tableText([...counts, ["next attempt", nextText(found)]]));
+    if (isLate(found)) io.note("messages are due and no relay claims them: is one running?");
+  }
+  return 0;
+};

@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { CommandWorld, message } from "./fake-io.ts";
+
+// Sockets are real here, and time is not.
+
+/** A page that is served until `stop`, and its address. */
+async function serve(world: CommandWorld) {
+  const stop = new AbortController();
+  let run: ReturnType<CommandWorld["run"]> | undefined;
+  const url = await new Promise<string>((resolve, reject) => {
+    run = world.run(["page"], { signal: stop.signal, print: (text) => resolve(text.trim()) });
+    run.then(({ stderr }) => reject(new Error(stderr)), reject);
+  });
+  const state = async () => JSON.parse(await (await fetch(`${url}state`)).text()) as unknown;
+  const end = async () => {
+    stop.abort();
+    return await run;
+  };
+  return { url, state, end };
+}
+
+describe("npx @holdfast/outbox page", () => {
+  it("serves the status and the dead letters in its HTML, without markup of theirs, and follows them", async () => {
+    const world = new CommandWorld();
+    await world.die([message(1, { key: "<b>&", payload: "secret" })], "HTTP 500 <i>\u001b");
+    const { url, state, end } = await serve(world);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    const html = await (await fetch(url)).text();
+    expect(html).toContain("<dt>dead</dt><dd>1</dd>");
+    expect(html).toContain(
+      "<td>&lt;b&gt;&amp;</td><td>1 of 5</td><td>HTTP 500 &lt;i&gt;\\u{1b}</td>",
+    );
+    expect(html).not.toContain("secret");
+    await world.die([message(2)]);
+    await world.clock.step(1_999);
+    expect(await state()).toMatchObject({ status: { dead: 1 } });
+    await world.clock.step(1);
+    expect(await state()).toMatchObject({ status: { dead: 2 }, letters: [{}, { key: "order/2" }] });
+    await end();
+  });
+
+  it("shows why the database cannot be read, and goes on", async () => {
+    const world = new CommandWorld();
+    const { backlog } = world.store;
+    const { url, state, end } = await serve(world);
+    world.store.backlog = () => Promise.reject(new Error("connection refused"));
+    await world.clock.step(2_000);
+    const html = await (await fetch(url)).text();
+    expect(html).toContain(">The database cannot be read: connection refused</p>");
+    world.store.backlog = backlog;
+    await world.clock.step(2_000);
+    expect(await state()).not.toHaveProperty("problem");
+    await end();
+  });
+
+  it("stops on abort with code 0, and leaves no port, no timer and no connection", async () => {
+    const world = new CommandWorld();
+    const { url, end } = await serve(world);
+    const events = await fetch(`${url}view`);
+    expect(await end()).toMatchObject({ code: 0, stderr: "" });
+    await events.text();
+    await expect(fetch(url)).rejects.toThrow("fetch failed");
+    expect([world.clock.waiters(), world.open]).toEqual([0, 0]);
+  });
+
+  it("does not start if the outbox cannot be read", async () => {
+    const world = new CommandWorld();
+    const code = "42P01";
+    world.store.backlog = () => Promise.reject(Object.assign(new Error("none"), { code }));
+    const { code: exit, stderr } = await world.run(["page"]);
+    expect([exit, stderr]).toEqual([
+      2,
+      expect.stringContaining("run npx @holdfast/outbox migrate"),
+    ]);
+    expect(world.open).toBe(0);
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { connect } from "../../src/bin/connect.ts";
+import { CommandWorld, message } from "./fake-io.ts";
+
+const NAMES = "status, dead, migrate, page";
+const DEAD_NAMES = "list, show, replay, discard";
+const ID = "00000000-0000-4000-8000-000000000001";
+
+describe("npx @holdfast/outbox", () => {
+  it.each([["--help"], ["-h"], ["status --help"], ["dead discard --all --help"]])(
+    "prints its usage for %s, and does nothing else",
+    async (line) => {
+      const { code, stdout, stderr } = await new CommandWorld().run(line.split(" "));
+      expect([code, stdout.split("\n")[0], stderr]).toEqual([
+        0,
+        "npx @holdfast/outbox COMMAND",
+        "",
+      ]);
+    },
+  );
+
+  it.each<[string, string]>([
+    ["", `COMMAND must be one of ${NAMES}, got none; see --help`],
+    ["stats", `COMMAND must be one of ${NAMES}, got stats; see --help`],
+    ["status now", "Unexpected argument 'now'. This command does not take positional arguments"],
+    ["status --prefix", "Option '--prefix <value>' argument missing"],
+    ["dead", `dead COMMAND must be one of ${DEAD_NAMES}, got none; see --help`],
+    ["dead bury", `dead COMMAND must be one of ${DEAD_NAMES}, got bury; see --help`],
+    ["dead list --limit 0", "--limit must be a whole number from 1 to 999999999, got 0"],
+    ["dead list --limit 1e3", "--limit must be a whole number from 1 to 999999999, got 1e3"],
+    ["dead list --topic=", '--topic must be a non-empty string, got ""'],
+    ["dead show", "dead show needs one ID; see --help"],
+    [`dead show ${ID} ${ID}`, "dead show needs one ID; see --help"],
+    ["dead show 7", "ID must be a UUID"],
+    ["dead replay", "give one of ID..., --topic TOPIC and --all; see --help"],
+    ["dead replay --all --topic orders", "give one of ID..., --topic TOPIC and --all; see --help"],
+    [`dead replay --all ${ID}`, "give one of ID..., --topic TOPIC and --all; see --help"],
+    [`dead replay ${ID} --limit 1`, "--limit and --portion go with --topic and --all"],
+    ["dead replay 7", "ID must be a UUID"],
+    [
+      "dead replay --all --portion 10001",
+      "--portion must be a whole number from 1 to 10000, got 10001",
+    ],
+    ["dead discard --all", "dead discard needs --yes without a terminal"],
+    ["page --port 65536", "--port must be a whole number from 0 to 65535, got 65536"],
+  ])("refuses %j with one line and code 2", async (line, problem) => {
+    const world = new CommandWorld();
+    await world.die([message(1)]);
+    const run = await world.run(line.split(" ").filter((word) => word !== ""));
+    expect(run).toEqual({ code: 2, stdout: "", stderr: `error: ${problem}\n` });
+    expect([world.open, (await world.store.backlog()).dead]).toEqual([0, 1]);
+  });
+
+  it.each<[string, string]>([
+    ["", "--url URL is missing, and DATABASE_URL is not set; see --help"],
+    ["oracle://h/db", "--url must begin with postgres:// or mysql://, got oracle://"],
+    [
+      "./none",
+      "--url must be a postgres:// or mysql:// URL, or a folder of PGlite, which has a file PG_VERSION",
+    ],
+    [
+      "postgres://u:p@h:port/db",
+      "--url is not a valid URL: are special characters percent-encoded?",
+    ],
+  ])("refuses the database %j", async (url, problem) => {
+    const world = new CommandWorld();
+    const { code, stderr } = await world.run(["status"], { env: { DATABASE_URL: url }, connect });
+    expect([code, stderr]).toEqual([2, `error: ${problem}\n`]);
+  });
+
+  it("refuses a prefix that is none before it connects", async () => {
+    const world = new CommandWorld();
+    const { stderr } = await world.run(["status", "--prefix", "a; drop"], { connect });
+    expect(stderr).toBe(
+      'error: --prefix must be 1 to 30 lower case letters and underscores, got "a; drop"\n',
+    );
+  });
+
+  it.each(["42P01", "ER_NO_SUCH_TABLE"])("names migrate after the error %s", async (code) => {
+    const world = new CommandWorld();
+    const connection = world.connection({
+      store: Object.assign(world.store, {
+        backlog: () => Promise.reject(Object.assign(new Error("no outbox_message"), { code })),
+      }),
+    });
+    const run = await world.run(["status"], { connect: async () => connection });
+    expect(run).toEqual({
+      code: 2,
+      stdout: "",
+      stderr:
+        "error: there are no tables of this outbox: run npx @holdfast/outbox migrate, or name their --prefix\n",
+    });
+    expect(world.open).toBe(0);
+  });
+
+  it.each<[args: string[], env: string]>([
+    [["status", "--url", "postgres://u:s%23cret@h/db"], ""],
+    [["status", "--url=mysql://u:s%23cret@h/db"], ""],
+    [["status", "postgres://u:s%23cret@h/db"], ""],
+    [["status", "--url", "postgres:/u:s#cret@h/db"], ""],
+    [["status", "--url", "u:s#cret@h/db"], ""],
+    [["u:s#cret@h"], ""],
+    [["status"], "postgres://u:s#cret@h/db"],
+    [["status"], "postgres://h/db?user=u&password=s%23cret&sslmode=no"],
+  ])("shows no password in the error of %j with DATABASE_URL %j", async (args, env) => {
+    const world = new CommandWorld();
+    const { code, stderr } = await world.run(args, {
+      env: { DATABASE_URL: env },
+      connect: async (url) => {
+        throw new Error(`cannot connect to ${url}: s#cret is wrong, s%23cret too`);
+      },
+    });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: /)]);
+    expect(stderr).not.toMatch(/s(#|%23)cret/);
+  });
+});
+
+describe("status", () => {
+  it("counts messages, and tells that no relay claims those that are due", async () => {
+    const world = new CommandWorld();
+    const now = world.clock.now();
+    await world.die([message(1)]);
+    await world.store.transaction((tx) => world.store.save(tx, message(2), now));
+    const lines = ["pending       1", "retrying      0", "dead          1", ""];
+    await world.clock.step(59_999);
+    const early = await world.run(["status"]);
+    expect(early.stdout.split("\n").slice(0, 3)).toEqual(lines.slice(0, 3));
+    expect(early.stdout).toContain("next attempt  1970-01-01T07:00:00Z (due for 59s)\n");
+    expect(early.stderr).toBe("");
+    await world.clock.step(1);
+    const late = await world.run(["status"]);
+    expect(late.stdout).toContain("(due for 1m)");
+    expect(late.stderr).toBe("messages are due and no relay claims them: is one running?\n");
+    const { stdout } = await world.run(["status", "--json"]);
+    expect(JSON.parse(stdout)).toEqual({
+      at: now + 60_000,
+      pending: 1,
+      retrying: 0,
+      dead: 1,
+      nextDue: now,
+    });
+  });
+
+  it("names no instant if nothing is to be sent", async () => {
+    const { stdout } = await new CommandWorld().run(["status"]);
+    expect(stdout).toBe("pending       0\nretrying      0\ndead          0\nnext attempt  none\n");
+  });
+});
+
+describe("migrate", () => {
+  it.each<[string, string, string]>([
+    ["migrate", "applied 1\n", ""],
+    ["migrate --json", '{"applied":[1]}\n', ""],
+    ["migrate --print", "CREATE TABLE t (n integer);\n", ""],
+    ["migrate --print --json", '{"statements":["CREATE TABLE t (n integer)"]}\n', ""],
+  ])("prints for %s", async (line, stdout, stderr) => {
+    const run = await new CommandWorld().run(line.split(" "));
+    expect(run).toEqual({ code: 0, stdout, stderr });
+  });
+
+  it("says that there is nothing to do", async () => {
+    const world = new CommandWorld();
+    const upToDate = { migrate: async () => [], pending: async () => [] };
+    const io = { connect: async () => world.connection(upToDate) };
+    const nothing = "the tables are up to date\n";
+    expect(await world.run(["migrate"], io)).toEqual({ code: 0, stdout: nothing, stderr: "" });
+    expect(await world.run(["migrate", "--print"], io)).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: nothing,
+    });
+  });
+});
