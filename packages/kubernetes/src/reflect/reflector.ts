@@ -1,12 +1,14 @@
-import { type Clock, onAbort } from "@holdfast/clock";
+import type { Clock, Timer } from "@holdfast/clock";
 import { messageOf } from "@holdfast/clock/internal";
 import {
   type BackoffStrategy,
+  type DelayFunc,
   isTimeoutError,
   jitter,
   type Random,
   withTimeout,
 } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/internal";
 import type { ServerObject } from "../cache/server-object.ts";
 import type { Consistency, OwnWrite, Store } from "../cache/store.ts";
 import { type ApiTarget, openRequest } from "../client/api-request.ts";
@@ -16,6 +18,7 @@ import { resourceName } from "../object/resource.ts";
 import { compareVersions, isOlder } from "../object/resource-version.ts";
 import { lines } from "../transport/lines.ts";
 import { Failures } from "./failures.ts";
+import { History } from "./history.ts";
 import type { Hooks } from "./hooks.ts";
 import { currentVersion, type ListWatch, listObjects, requestFor } from "./list-watch.ts";
 import {
@@ -25,7 +28,6 @@ import {
   type NextStep,
   nextStep,
   type SessionEnd,
-  WATCH_PERIOD,
 } from "./next-step.ts";
 import type { Progress } from "./progress.ts";
 import type { ReflectorStatus } from "./reflector-status.ts";
@@ -45,13 +47,25 @@ export interface ReflectorSettings {
   readonly progress: Progress;
 }
 
-/** The state of a reflector, with its data. */
+/**
+ * The state of a reflector, with its data.
+ *
+ * | State | Next state |
+ * | --- | --- |
+ * | `idle` | `listing`, `probing` or `watching`, when a run begins |
+ * | `listing` | `watching` when the list is complete, `waiting` when it fails |
+ * | `probing` | `watching`, or `waiting` when the request fails |
+ * | `watching` | `waiting` |
+ * | `waiting` | `listing`, `probing` or `watching`, as `nextStep` has decided |
+ * | any | `idle` after the abort |
+ */
 type State =
   /** Before and after the run. */
   | { readonly kind: "idle" }
   /** Between two requests. */
-  | { readonly kind: "waiting"; readonly wake: () => void }
+  | { readonly kind: "waiting"; readonly timer: Timer; readonly delay: NextStep["delay"] }
   | { readonly kind: "listing" }
+  /** Asks for the server's version before a watch. */
   | { readonly kind: "probing"; readonly scope: RequestScope }
   | {
       readonly kind: "watching";
@@ -67,9 +81,6 @@ const WATCH_SECONDS = 300;
 
 /** A watch that outlasts the time that it asked for by this, in milliseconds, is given up. */
 const WATCH_GRACE = 60_000;
-
-/** A watch that begins within this time after an event, a bookmark or a list needs no probe, in milliseconds. */
-const FRESH = 60_000;
 
 /** Share of a time named by the server that is added to it at most, so that clients do not come at once. */
 const SPREAD = 0.2;
@@ -93,24 +104,10 @@ export class Reflector {
   readonly store: Store;
   readonly #settings: ReflectorSettings;
   #state: State = IDLE;
-  #next: NextStep = FIRST;
-  #backoff: () => number;
+  /** Whether a list was asked for, and has not begun. */
   #wantsList = false;
-  /** Numbers of the lists that were begun, and of the last complete one. */
-  #lists = 0;
-  #listed = 0;
-  /** When the last list ended, and the last complete one. */
-  #listEndedAt = Number.NEGATIVE_INFINITY;
-  #listedAt = Number.NEGATIVE_INFINITY;
-  #watches = 0;
-  /** Instants at which watches were asked for, within the period that counts. */
-  #recentWatches: number[] = [];
+  readonly #history: History;
   readonly #failures: Failures;
-  /** Version of the server in the last probe since the last list. Older events say nothing about its state now. */
-  #probed: string | undefined = undefined;
-  /** When the last event or bookmark came that was not older than the probe, or the last list was complete. */
-  #heardAt: number | undefined = undefined;
-  #lastEventAt: number | undefined = undefined;
 
   constructor(listWatch: ListWatch, store: Store, settings: ReflectorSettings) {
     this.listWatch = listWatch;
@@ -118,23 +115,24 @@ export class Reflector {
     this.#settings = settings;
     const { target, idleTimeout, hooks } = settings;
     this.#failures = new Failures({ clock: target.clock, idleTimeout, hooks, ...this.#details });
-    this.#backoff = settings.backoff.delayFunc();
+    this.#history = new History(target.clock);
   }
 
   /** Resolves after the abort. No request, timer or listener remains. */
   async run(signal: AbortSignal): Promise<void> {
+    const { backoff } = this.#settings;
+    let delays = backoff.delayFunc();
     // A later run goes on from the version it has, unless the server was restored meanwhile.
-    this.#next = this.store.hasSynced ? { ...FIRST, request: "watch", probe: true } : FIRST;
+    let step: NextStep = this.store.hasSynced ? { ...FIRST, request: "watch", probe: true } : FIRST;
+    const run = async (): Promise<void> => {
+      step = await this.#session(step, signal);
+      if (step.reset) delays = backoff.delayFunc();
+    };
     try {
-      while (!signal.aborted) {
-        await this.#session(signal);
-        await this.#wait(this.#delay(), signal);
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
+      await loop({ run, manager: { backoff: () => this.#wait(step.delay, delays) }, signal });
     } finally {
       this.#state = IDLE;
-      this.#recentWatches = [];
+      this.#history.endOfRun();
     }
   }
 
@@ -144,7 +142,7 @@ export class Reflector {
     const state = this.#state;
     if (state.kind === "watching" || state.kind === "probing") state.scope.stop("relist");
     // A time that the server named is not waited for: something here needs the list.
-    if (state.kind === "waiting" && typeof this.#next.delay === "number") state.wake();
+    if (state.kind === "waiting" && typeof state.delay === "number") state.timer.reset(0);
   }
 
   /** Takes a write of this process. */
@@ -159,8 +157,8 @@ export class Reflector {
    * {@link Reflector.sync}. Rejects with `signal.reason`.
    */
   async catchUp(signal: AbortSignal): Promise<boolean> {
-    const begun = this.#lists;
-    const isListed = (): boolean => this.#listed > begun;
+    const begun = this.#history.lists;
+    const isListed = (): boolean => this.#history.listed > begun;
     const watched = (stop: AbortSignal): Promise<boolean> => this.#catchUpByWatch(isListed, stop);
     if (await this.#within(CATCH_UP_TIMEOUT, watched, signal)) return true;
     this.relist();
@@ -177,18 +175,18 @@ export class Reflector {
 
   status(): ReflectorStatus {
     const { store, listWatch } = this;
+    const { lists, watches, lastEventAt, heardAt } = this.#history;
     const state = this.#state.kind;
-    const now = this.#clock.monotonic();
     return {
       namespace: listWatch.namespace,
       state: state === "probing" ? "watching" : state,
       hasSynced: store.hasSynced,
       size: store.table.objects.size,
       rejected: store.table.rejections.size,
-      lists: this.#lists,
-      watches: this.#watches,
-      lastEventAt: this.#lastEventAt,
-      silentFor: this.#heardAt === undefined ? null : now - this.#heardAt,
+      lists,
+      watches,
+      lastEventAt,
+      silentFor: heardAt === undefined ? null : this.#clock.monotonic() - heardAt,
       isRefused: this.#failures.isRefused,
       lastError: this.#failures.last,
     };
@@ -212,34 +210,31 @@ export class Reflector {
     return this.#settings.target.clock;
   }
 
-  /** One list that a watch follows, or one watch. Rejects with `signal.reason` after its abort. */
-  async #session(signal: AbortSignal): Promise<void> {
+  /**
+   * One list that a watch follows, or one watch. Resolves with the step that follows. Rejects with `signal.reason`
+   * after its abort.
+   */
+  async #session(step: NextStep, signal: AbortSignal): Promise<NextStep> {
     const { target, idleTimeout } = this.#settings;
-    const scope = new RequestScope({ target, idleTimeout }, signal);
-    const scoped = { ...target, transport: scope.transport };
+    using scope = new RequestScope({ target, idleTimeout }, signal);
     try {
-      this.#follow(await this.#listAndWatch(scoped, scope));
+      return this.#stepAfter(await this.#listAndWatch(step, scope), step);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      this.#follow(endOf(scope.signal.aborted ? scope.signal.reason : error));
-    } finally {
-      scope[Symbol.dispose]();
+      return this.#stepAfter(endOf(scope.signal.aborted ? scope.signal.reason : error), step);
     }
   }
 
-  async #listAndWatch(
-    target: ReflectorSettings["target"],
-    scope: RequestScope,
-  ): Promise<SessionEnd> {
-    const { request, probe } = this.#next;
+  async #listAndWatch({ request, probe }: NextStep, scope: RequestScope): Promise<SessionEnd> {
+    const target = { ...this.#settings.target, transport: scope.transport };
     const { version } = this.store;
     if (request === "list" || this.#wantsList || version === undefined)
       await this.#list(target, scope.signal);
-    else if (probe || this.#clock.monotonic() - (this.#heardAt ?? 0) >= FRESH) {
+    else if (probe || !this.#history.isFresh) {
       this.#state = { kind: "probing", scope };
       const current = await currentVersion(this.listWatch, target, scope.signal);
       if (isOlder(current, version)) return { kind: "rollback" };
-      this.#probed = current;
+      this.#history.probed = current;
       this.#failures.isRefused = false;
     }
     return await this.#watch(target, scope);
@@ -252,7 +247,7 @@ export class Reflector {
     const items = new Map<string, CachedObject>();
     const startedAt = clock.monotonic();
     this.#state = { kind: "listing" };
-    this.#lists++;
+    this.#history.lists++;
     this.#wantsList = false;
     const onBegin = (): void => {
       items.clear();
@@ -267,16 +262,14 @@ export class Reflector {
       const version = await listObjects(listWatch, options, signal);
       signal.throwIfAborted();
       store.replace(items, version);
-      this.#probed = undefined;
       this.#failures.endOfLists();
-      this.#listed = this.#lists;
-      this.#listedAt = clock.monotonic();
-      this.#hear();
+      this.#history.listComplete();
+      this.#failures.endOfAll();
       progress.notify();
     } finally {
       const { size } = items;
-      this.#listEndedAt = clock.monotonic();
-      const duration = this.#listEndedAt - startedAt;
+      this.#history.listEnded();
+      const duration = clock.monotonic() - startedAt;
       hooks.measure((metrics) => metrics.listed(resourceName(listWatch.resource), duration, size));
     }
   }
@@ -297,13 +290,12 @@ export class Reflector {
     const openedAt = Number.POSITIVE_INFINITY;
     const state = { kind: "watching" as const, scope, from: store.version, openedAt, events: 0 };
     this.#state = state;
-    this.#watches++;
-    this.#recentWatches.push(startedAt);
+    this.#history.watchBegins();
     if (this.#wantsList) return { kind: "relist" };
     signal.throwIfAborted();
     const longest = timeoutSeconds * 1_000 + WATCH_GRACE;
     const end = clock.afterFunc(longest, () => scope.stop("idle"), { label: "end of watch" });
-    const untilList = Math.max(this.#listedAt + relistEvery - startedAt, 0);
+    const untilList = Math.max(this.#history.listedAt + relistEvery - startedAt, 0);
     const list = clock.afterFunc(untilList, () => this.relist(), { label: "relist" });
     try {
       const { body } = await openRequest(target, request, signal);
@@ -333,64 +325,43 @@ export class Reflector {
     const before = store.version;
     const consistency = isBookmark ? store.bookmark(event.version) : store.apply(event);
     // An event that is there already, or that the cache cannot follow, says nothing about the server's state now.
-    const isOld = isOlder(store.version ?? "", this.#probed ?? "");
+    const isOld = isOlder(store.version ?? "", this.#history.probed ?? "");
     const isNews = (isBookmark || store.version !== before) && !isOld;
-    if (isNews && consistency === "consistent") this.#hear();
-    if (!isBookmark) this.#lastEventAt = this.#clock.now();
+    if (isNews && consistency === "consistent") {
+      this.#history.hear();
+      this.#failures.endOfAll();
+    }
+    if (!isBookmark) this.#history.lastEventAt = this.#clock.now();
     this.#settings.progress.notify();
     return consistency;
   }
 
-  #hear(): void {
-    this.#heardAt = this.#clock.monotonic();
-    this.#failures.endOfAll();
-  }
-
   /** Decides the next step, by the state in which the session ended. */
-  #follow(end: SessionEnd): void {
+  #stepAfter(end: SessionEnd, { fruitless }: NextStep): NextStep {
     const state = this.#state;
-    const now = this.#clock.monotonic();
-    this.#recentWatches = this.#recentWatches.filter((at) => now - at < WATCH_PERIOD);
     const watch = state.kind === "watching" ? state : undefined;
+    const hasOpened =
+      watch !== undefined && this.#clock.monotonic() - watch.openedAt >= HEALTHY_AFTER;
+    const request = state.kind === "listing" ? "list" : "watch";
     if (end.kind === "rollback") this.store.rollBack();
-    this.#next = nextStep(end, {
-      request: state.kind === "listing" ? "list" : "watch",
+    this.#report(end, request);
+    return nextStep(end, {
+      request,
       isProbe: state.kind === "probing",
-      isHealthy: watch !== undefined && (watch.events > 0 || now - watch.openedAt >= HEALTHY_AFTER),
+      isHealthy: watch !== undefined && (watch.events > 0 || hasOpened),
       hasAdvanced: watch !== undefined && watch.from !== this.store.version,
-      fruitless: this.#next.fruitless,
-      sinceList: now - this.#listEndedAt,
-      silentFor: now - (this.#heardAt ?? now),
-      watches: this.#recentWatches.length,
+      fruitless,
+      ...this.#history.facts(),
     });
-    this.#report(end, state.kind === "listing" ? "list" : "watch");
   }
 
-  #delay(): number {
-    const { delay, reset } = this.#next;
-    const { backoff, random } = this.#settings;
-    if (reset) this.#backoff = backoff.delayFunc();
-    if (delay === "none") return 0;
-    if (delay === "backoff") return this.#backoff();
-    return Math.min(jitter(delay, SPREAD, random), MAX_RETRY_AFTER);
-  }
-
-  /** Ends after the delay, at a wake, or at an abort. */
-  #wait(delay: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const end = (): void => {
-        timer.stop();
-        subscription[Symbol.dispose]();
-        resolve();
-      };
-      this.#state = { kind: "waiting", wake: end };
-      const timer = this.#clock.afterFunc(delay, end, { label: "list and watch" });
-      const subscription = onAbort(signal, () => {
-        timer.stop();
-        reject(signal.reason);
-      });
-      this.#settings.progress.notify();
-    });
+  /** Begins the delay before the next session. */
+  #wait(delay: NextStep["delay"], delays: DelayFunc): Timer {
+    const { random, progress } = this.#settings;
+    const timer = this.#clock.newTimer(delayOf(delay, delays, random), { label: "list and watch" });
+    this.#state = { kind: "waiting", timer, delay };
+    progress.notify();
+    return timer;
   }
 
   #report(end: SessionEnd, phase: "list" | "watch"): void {
@@ -470,4 +441,10 @@ export class Reflector {
     if (version === undefined) return false;
     return compareVersions(version, goal) !== undefined && !isOlder(version, goal);
   }
+}
+
+function delayOf(delay: NextStep["delay"], delays: DelayFunc, random: Random | undefined): number {
+  if (delay === "none") return 0;
+  if (delay === "backoff") return delays();
+  return Math.min(jitter(delay, SPREAD, random), MAX_RETRY_AFTER);
 }
