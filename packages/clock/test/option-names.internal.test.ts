@@ -42,14 +42,14 @@ describe("an unknown option", () => {
   });
 
   it.each([
-    ["attempts", ["steps", "maxRetries", "retries"]],
+    ["attempts", ["steps", "retries"]],
     ["concurrency", ["workers"]],
-    ["delay", ["period", "duration", "after"]],
+    ["delay", ["interval", "duration", "after"]],
     ["factor", ["multiplier"]],
     ["initialDelay", ["duration"]],
-    ["interval", ["duration", "period"]],
+    ["interval", ["duration"]],
     ["limit", ["cap", "retries"]],
-    ["maxAttempts", ["steps", "maxRetries", "retries"]],
+    ["maxAttempts", ["steps", "retries"]],
     ["maxDelay", ["cap"]],
     ["maxInterval", ["cap"]],
     ["maxRetries", ["retries"]],
@@ -58,8 +58,9 @@ describe("an unknown option", () => {
     ["minTimeout", ["duration"]],
     ["multiplier", ["factor"]],
     ["onFailedAttempt", ["onRetry"]],
-    ["retries", ["maxAttempts", "maxRetries"]],
-    ["tries", ["maxRetries"]],
+    ["period", ["interval"]],
+    ["retries", ["maxAttempts"]],
+    ["tries", ["retries"]],
   ])("%s stands for the last one that the door has of %j", (name, words) => {
     const names: Record<string, true> = {};
     for (const word of words) {

@@ -8,7 +8,7 @@
  * | `error` | failed; the key is retried |
  * | `timeout` | failed after its timeout; the key is retried |
  * | `terminal` | failed with a `TerminalError`; the key is not retried |
- * | `gave_up` | failed more often than `maxRetries` allows |
+ * | `gave_up` | failed more often than `retries` allows |
  * | `interrupted` | failed after the stopping controller aborted its signal |
  */
 export type ReconcileOutcome =

@@ -244,13 +244,13 @@ const sourceDoors: Door[] = [
   throws(mapSource, [source, f], ["source", unchecked], ["targetsOf", required(func)]),
   throws(
     resync,
-    [{ list: f, period: 1 }],
+    [{ list: f, interval: 1 }],
     [
       "options",
       required(
         object<ResyncOptions<unknown>>({
           list: required(func),
-          period: required(finiteAbove0),
+          interval: required(finiteAbove0),
           jitter: finiteFrom(0),
           priority: finite,
           random: func,
@@ -277,7 +277,7 @@ const controllerDoors: Door[] = [
           timeout: above(0),
           abortGrace: notNegative,
           grace: notNegative,
-          maxRetries: whole(0),
+          retries: whole(0),
           maxRetryAfter: notNegative,
           onGiveUp: func,
           onError: func,

@@ -160,7 +160,7 @@ describe("without a logger, warnings and errors are printed, and nothing else", 
     const reconcile = (): never => {
       throw new Error("busy");
     };
-    const controller = new Controller({ name: "a", reconcile, maxRetries: 0, clock });
+    const controller = new Controller({ name: "a", reconcile, retries: 0, clock });
     const run = controller.run(stop.signal);
     controller.add("7");
     await clock.step(1);

@@ -39,7 +39,7 @@ export interface OutboxOptions<Tx extends object> {
    * throw.
    *
    * @defaultValue the store notifies relays of other processes where it can: on PostgreSQL. Elsewhere they
-   * find the messages within their `pollPeriod`
+   * find the messages within their `pollInterval`
    */
   readonly onCommitted?: (() => void) | undefined;
 
@@ -58,7 +58,7 @@ export interface OutboxOptions<Tx extends object> {
  * | The process dies | Result |
  * | --- | --- |
  * | before the commit | there is no change and no message |
- * | after it | any relay finds the message within its `pollPeriod` |
+ * | after it | any relay finds the message within its `pollInterval` |
  *
  * @example
  * ```ts
@@ -155,7 +155,7 @@ export class Outbox<Tx extends object> {
 
   /**
    * Says that a transaction of your own has committed: its messages are sent at once. Never call it
-   * earlier. Without the call they are sent within the `pollPeriod` of a relay.
+   * earlier. Without the call they are sent within the `pollInterval` of a relay.
    *
    * @param tx - the object that {@link Outbox.save} got. A savepoint has one of its own: name both
    * @throws TypeError if it is none
@@ -176,7 +176,7 @@ export class Outbox<Tx extends object> {
     }
     do {
       this.#notifying = "sending";
-      // Nothing depends on it: relays look every `pollPeriod`.
+      // Nothing depends on it: relays look every `pollInterval`.
       await this.#store.notify?.().catch(() => {});
     } while (this.#isNeededAgain());
     this.#notifying = "idle";

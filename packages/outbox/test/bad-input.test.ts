@@ -129,7 +129,7 @@ const taskKinds = {
 const lockedKinds = {
   ...taskKinds,
   lock: required(methods("get", "create", "update")),
-  period: positive,
+  interval: positive,
   acquireTimeout: positive,
   leaseDuration: positive,
 };
@@ -298,7 +298,7 @@ const taskDoors: Door[] = [
             ),
           ),
           clockSkew: finiteFrom(0),
-          pollPeriod: positive,
+          pollInterval: positive,
           listen: flag,
           grace: notNegative,
         }),
@@ -451,7 +451,7 @@ it("treats an explicit undefined as a missing option", () => {
   expect(() => {
     new Outbox({ store: memory, transaction: undef, onCommitted: undef, clock: undef });
     new Relay({ ...relaying, workers: undef, listen: undef, logger: undef, random: undef });
-    new Recovery({ ...locked, fence: undef, minRound: undef, batch: undef, period: undef });
+    new Recovery({ ...locked, fence: undef, minRound: undef, batch: undef, interval: undef });
     new Retention({ ...locked, olderThan: undef, batch: undef, leaseDuration: undef });
     new PostgresStore(database, { prefix: undef, order: undef });
     new MemoryStore({ order: undef });

@@ -79,7 +79,7 @@ it(`tries each of ${MESSAGES} messages for a month at the exact milliseconds of 
     const last = stop;
     stop = new AbortController();
     const name = `relay-${running.length}`;
-    const options = { workers: 50, jitter: 0, pollPeriod: HOUR, logger: silentLogger };
+    const options = { workers: 50, jitter: 0, pollInterval: HOUR, logger: silentLogger };
     relay = new Relay({ name, store, publisher, clock, ...options });
     running.push(relay.run(stop.signal));
     last.abort();

@@ -69,7 +69,7 @@ class Process {
       publishTimeout: 3 * SECOND,
       claimDuration: 8 * SECOND,
       clockSkew: CLOCK_SKEW,
-      pollPeriod: 2 * SECOND,
+      pollInterval: 2 * SECOND,
       storeTimeout: 4 * SECOND,
       grace: 5 * SECOND,
     });
@@ -77,7 +77,7 @@ class Process {
       ...common,
       lock: this.#remote<ResourceLock>(world.lock, "lock"),
       leaseDuration: 20 * SECOND,
-      period: 2 * SECOND,
+      interval: 2 * SECOND,
       minRound: SECOND,
       acquireTimeout: 2 * SECOND,
       storeTimeout: 4 * SECOND,

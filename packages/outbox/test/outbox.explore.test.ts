@@ -40,14 +40,14 @@ test.each(isThorough ? [1, 2, 3] : [1])(
           claimDuration: 10 * SECOND,
           publishTimeout: 3 * SECOND,
           storeTimeout: 4 * SECOND,
-          pollPeriod: 5 * SECOND,
+          pollInterval: 5 * SECOND,
         });
         const recovery = new Recovery({
           ...common,
           name: `recovery-${replica}`,
           lock: world.lock,
           leaseDuration: 20 * SECOND,
-          period: 5 * SECOND,
+          interval: 5 * SECOND,
         });
         await Promise.all([relay.run(signal), recovery.run(signal)]);
       },

@@ -66,7 +66,7 @@ test.each([1, 2, 3])("ends with the processes of the manifest, seed %i", async (
         isTaken: async () => false,
         freePort: link(async () => 4_000, "freePort"),
       };
-      const looks = resync({ list: () => ["test.yaml"], period: 1_000 });
+      const looks = resync({ list: () => ["test.yaml"], interval: 1_000 });
       const manifests = mapSource(looks, (file) => [parseManifest(world.manifest, file)]);
       const options = { file: "test.yaml", manifests, machine, report: () => {} };
       await new Supervisor(options).run(signal);

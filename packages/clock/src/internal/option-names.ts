@@ -3,14 +3,14 @@ export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true };
 
 /** Names that other packages have for the same thing. The first one that the door has is meant. */
 const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
-  ["attempts", ["retries", "maxRetries", "steps"]],
+  ["attempts", ["retries", "steps"]],
   ["concurrency", ["workers"]],
-  ["delay", ["after", "duration", "period"]],
+  ["delay", ["after", "duration", "interval"]],
   ["factor", ["multiplier"]],
   ["initialdelay", ["duration"]],
-  ["interval", ["period", "duration"]],
+  ["interval", ["duration"]],
   ["limit", ["retries", "cap"]],
-  ["maxattempts", ["retries", "maxRetries", "steps"]],
+  ["maxattempts", ["retries", "steps"]],
   ["maxdelay", ["cap"]],
   ["maxinterval", ["cap"]],
   ["maxretries", ["retries"]],
@@ -19,8 +19,9 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["mintimeout", ["duration"]],
   ["multiplier", ["factor"]],
   ["onfailedattempt", ["onRetry"]],
-  ["retries", ["maxRetries", "maxAttempts"]],
-  ["tries", ["maxRetries"]],
+  ["period", ["interval"]],
+  ["retries", ["maxAttempts"]],
+  ["tries", ["retries"]],
 ]);
 
 /**

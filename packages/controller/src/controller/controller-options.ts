@@ -33,7 +33,7 @@ const OPTIONS: OptionNames<ControllerOptions<never>> = {
   timeout: true,
   abortGrace: true,
   grace: true,
-  maxRetries: true,
+  retries: true,
   maxRetryAfter: true,
   onGiveUp: true,
   onError: true,
@@ -63,7 +63,7 @@ export type ErrorOrigin =
     };
 
 /**
- * A key that failed and is not retried: after `maxRetries`, after a `TerminalError`, or because the limiter or a
+ * A key that failed and is not retried: after `retries`, after a `TerminalError`, or because the limiter or a
  * `RetryAfterError` asked for `Infinity`. `isTerminalError(error)` tells the second.
  */
 export interface GiveUp<Item = string> {
@@ -107,7 +107,7 @@ export interface ControllerOptions<Item = string> {
   readonly workers?: number | undefined;
 
   /**
-   * Delays of retries, and the number of failures of each key: `attempt` and `maxRetries` rely on its
+   * Delays of retries, and the number of failures of each key: `attempt` and `retries` rely on its
    * `requeues`. If it throws, the error is logged and the key is retried after 1 s.
    *
    * @defaultValue an {@link ExponentialLimiter} with its defaults, on the controller's clock
@@ -148,7 +148,7 @@ export interface ControllerOptions<Item = string> {
    *
    * @defaultValue `Infinity`
    */
-  readonly maxRetries?: number | undefined;
+  readonly retries?: number | undefined;
 
   /**
    * Maximum delay that a `RetryAfterError` may demand, in milliseconds. At least 0; `Infinity` is no limit.
@@ -257,16 +257,16 @@ export function resolveController<Item>(
 }
 
 function resolveLimits<Item>(options: ControllerOptions<Item>) {
-  const { workers = 1, maxRetries = Number.POSITIVE_INFINITY, aging = 1_000 } = options;
+  const { workers = 1, retries = Number.POSITIVE_INFINITY, aging = 1_000 } = options;
   const { timeout = Number.POSITIVE_INFINITY, abortGrace = ABORT_GRACE, grace = GRACE } = options;
   const { maxRetryAfter = MAX_RETRY_AFTER } = options;
   requireWhole("options.workers", requireFinite("options.workers", workers), 1);
-  requireWhole("options.maxRetries", maxRetries, 0);
+  requireWhole("options.retries", retries, 0);
   requireAbove("options.timeout", timeout, 0);
   requireNotNegative("options.abortGrace", abortGrace);
   requireNotNegative("options.grace", grace);
   requireNotNegative("options.maxRetryAfter", maxRetryAfter);
-  return { workers, maxRetries, maxRetryAfter, aging, timeout, abortGrace, grace };
+  return { workers, retries, maxRetryAfter, aging, timeout, abortGrace, grace };
 }
 
 function resolveHooks<Item>(options: ControllerOptions<Item>) {

@@ -203,7 +203,7 @@ export class Controller<Item = string> implements AsyncDisposable {
    *   reconcile({ key }) {
    *     if (key === "bad") throw new Error("not a number");
    *   },
-   *   maxRetries: 2,
+   *   retries: 2,
    *   onGiveUp: ({ key, attempts }) => failures.push(`${key} after ${attempts}`),
    *   clock,
    * });

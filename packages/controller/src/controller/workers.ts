@@ -253,11 +253,11 @@ export class Workers<Item> {
 
   /** The outcome, and the delay of a retry. The limiter counts only failures that may be retried. */
   #decide(run: Run<Item>, settlement: Settlement): { outcome: Outcome; delay: number } {
-    const { maxRetries, maxRetryAfter } = this.#options;
+    const { retries, maxRetryAfter } = this.#options;
     const outcome = outcomeOf(settlement, run.aborted, run.key, maxRetryAfter);
     if (outcome.kind !== "retry") return { outcome, delay: 0 };
     const delay = this.#failures.count(run.key, outcome.delay);
-    return { outcome: limitRetries(outcome, this.#failures.of(run.key), maxRetries), delay };
+    return { outcome: limitRetries(outcome, this.#failures.of(run.key), retries), delay };
   }
 
   #measure(fact: (metrics: ControllerMetrics) => void): void {

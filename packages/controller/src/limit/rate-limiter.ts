@@ -28,7 +28,7 @@ export interface RateLimiter {
 
   /**
    * Number of counted failures of `key`, at least 0. A `Controller` derives `attempt` from it and
-   * compares it with `maxRetries`: with a limiter that always returns 0, every attempt is the first,
+   * compares it with `retries`: with a limiter that always returns 0, every attempt is the first,
    * and no key is ever given up.
    */
   requeues(key: string): number;

@@ -88,9 +88,9 @@ export function outcomeOf(
   return { kind: "requeueAfter", label: "requeue_after", delay: requeueAfter };
 }
 
-/** The retry itself, or a give-up if `failures`, this one included, exceed `maxRetries`. */
-export function limitRetries(retry: RetryOutcome, failures: number, maxRetries: number): Outcome {
-  if (failures <= maxRetries) return retry;
+/** The retry itself, or a give-up if `failures`, this one included, exceed `retries`. */
+export function limitRetries(retry: RetryOutcome, failures: number, retries: number): Outcome {
+  if (failures <= retries) return retry;
   return { kind: "giveUp", label: "gave_up", error: retry.error };
 }
 

@@ -14,7 +14,7 @@ import type { Source } from "./source.ts";
 
 const OPTIONS: OptionNames<ResyncOptions<never>> = {
   list: true,
-  period: true,
+  interval: true,
   jitter: true,
   priority: true,
   random: true,
@@ -22,16 +22,16 @@ const OPTIONS: OptionNames<ResyncOptions<never>> = {
 
 /** Options for {@link resync}. */
 export interface ResyncOptions<Item> {
-  /** Lists all items. An error is reported, and the next list follows after the period. */
+  /** Lists all items. An error is reported, and the next list follows after the interval. */
   readonly list: (
     signal: AbortSignal,
   ) => Iterable<Item> | AsyncIterable<Item> | PromiseLike<Iterable<Item>>;
 
   /** Delay between the end of one list and the next, in milliseconds. Above 0, finite. */
-  readonly period: number;
+  readonly interval: number;
 
   /**
-   * Maximum share of a period that is added to it at random. Finite, at least 0.
+   * Maximum share of an interval that is added to it at random. Finite, at least 0.
    *
    * @defaultValue `0`
    */
@@ -53,7 +53,7 @@ export interface ResyncOptions<Item> {
 }
 
 /**
- * A source that enqueues all items at the start and once per period, so changes with lost events are
+ * A source that enqueues all items at the start and once per interval, so changes with lost events are
  * still found. Its name, and the reason of its items, is `"resync"`.
  *
  * @param options - see {@link ResyncOptions}
@@ -71,7 +71,7 @@ export interface ResyncOptions<Item> {
  * const stop = new AbortController();
  * const controller = new Controller({
  *   name: "files",
- *   sources: [resync({ list: () => ["a", "b"], period: 60_000 })],
+ *   sources: [resync({ list: () => ["a", "b"], interval: 60_000 })],
  *   reconcile: ({ key, reason }) => console.log(key, reason),
  *   clock,
  * });
@@ -85,9 +85,9 @@ export interface ResyncOptions<Item> {
  */
 export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item> {
   requireOptions("options", options, "resync", OPTIONS);
-  const { list, period, jitter = 0, priority = 0, random } = options;
+  const { list, interval, jitter = 0, priority = 0, random } = options;
   requireFunction("options.list", list);
-  requireAbove("options.period", requireFinite("options.period", period), 0);
+  requireAbove("options.interval", requireFinite("options.interval", interval), 0);
   requireAtLeast("options.jitter", jitter, 0);
   requireFinite("options.priority", priority);
   requireHooks("options", { random });
@@ -103,7 +103,7 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
       const onError = (error: unknown): void => {
         if (!isStop(error, signal)) failed(error);
       };
-      const delay = new Backoff({ duration: period, jitter, random }).delayFunc();
+      const delay = new Backoff({ duration: interval, jitter, random }).delayFunc();
       return loop({ run: enqueueAll, delay, signal, clock, onError }).then(() => {});
     },
   };

@@ -43,7 +43,7 @@ it.each(reconcilers)(
       name: "stores",
       clock,
       logger: silentLogger,
-      maxRetries: 0,
+      retries: 0,
       onError: (error) => errors.push(`${error}`),
       reconcile(request) {
         seen.push([request.key, store.getStore()]);

@@ -126,7 +126,7 @@ export class ControllerWorld {
       : {
           workers: pick(1, 2, 4),
           timeout: pick(Number.POSITIVE_INFINITY, 20, 200),
-          maxRetries: pick(Number.POSITIVE_INFINITY, 0, 2),
+          retries: pick(Number.POSITIVE_INFINITY, 0, 2),
         };
     return new Controller({
       name: "world",
@@ -169,7 +169,7 @@ export class ControllerWorld {
         }
       }),
       resync({
-        period: 500,
+        interval: 500,
         list: () => {
           if (random() < 0.2) throw new Error("no list");
           return ["k0", "k1"];

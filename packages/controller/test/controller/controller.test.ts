@@ -234,7 +234,7 @@ describe("a reconcile", () => {
             yield { id: "a", version: 2 };
           }),
         ],
-        maxRetries: how === "is given up" ? 0 : 1,
+        retries: how === "is given up" ? 0 : 1,
         onGiveUp: ({ item }) => gaveUp.push(item.version),
         reconcile: ({ item: { version } }) => {
           if (version === 2) return undefined;
@@ -250,11 +250,11 @@ describe("a reconcile", () => {
     },
   );
 
-  it("is given up after maxRetries, and counts from 1 afterwards", async () => {
+  it("is given up after its retries, and counts from 1 afterwards", async () => {
     const error = new Error("broken");
     const gaveUp: unknown[] = [];
     const { clock, stop, controller, run, since } = setUp({
-      maxRetries: 2,
+      retries: 2,
       onGiveUp: (giveUp) => gaveUp.push(giveUp),
       reconcile: () => {
         throw error;
@@ -291,7 +291,7 @@ describe("a reconcile", () => {
   it("is not given up because of events during its backoff", async () => {
     const gaveUp: unknown[] = [];
     const { clock, stop, controller, run, since } = setUp({
-      maxRetries: 1,
+      retries: 1,
       onGiveUp: (giveUp) => gaveUp.push(giveUp),
       reconcile: () => {
         throw new RetryAfterError(100);
@@ -362,22 +362,25 @@ describe("failures", () => {
       name: "a max-of",
       limiterOn: (clock: FakeClock) => new MaxOfLimiter([bucket(clock), bucket(clock)], { clock }),
     },
-  ])("are counted by $name: attempts rise, and maxRetries ends them", async ({ limiterOn }) => {
-    const gaveUp: number[] = [];
-    const clock = new FakeClock();
-    const { stop, controller, run, since } = setUp({
-      clock,
-      limiter: limiterOn(clock),
-      maxRetries: 2,
-      onGiveUp: ({ attempts }) => gaveUp.push(attempts),
-      reconcile: () => Promise.reject(new Error("broken")),
-    });
-    const running = run();
-    controller.add("a");
-    await clock.step(100);
-    expect([since().map(([, , attempt]) => attempt), gaveUp]).toEqual([[1, 2, 3], [3]]);
-    await end({ clock, stop, running });
-  });
+  ])(
+    "are counted by $name: attempts rise, and the limit of retries ends them",
+    async ({ limiterOn }) => {
+      const gaveUp: number[] = [];
+      const clock = new FakeClock();
+      const { stop, controller, run, since } = setUp({
+        clock,
+        limiter: limiterOn(clock),
+        retries: 2,
+        onGiveUp: ({ attempts }) => gaveUp.push(attempts),
+        reconcile: () => Promise.reject(new Error("broken")),
+      });
+      const running = run();
+      controller.add("a");
+      await clock.step(100);
+      expect([since().map(([, , attempt]) => attempt), gaveUp]).toEqual([[1, 2, 3], [3]]);
+      await end({ clock, stop, running });
+    },
+  );
 
   it("are those of the limiter, even if other code counts some", async () => {
     const clock = new FakeClock();
@@ -838,7 +841,7 @@ describe("errors of user code", () => {
     };
     const logger = { debug: boom, info: boom, warn: boom, error: boom };
     const { clock, stop, controller, run, since } = setUp({
-      maxRetries: 0,
+      retries: 0,
       logger,
       onError: boom,
       onGiveUp: () => Promise.reject(new Error("boom")),
@@ -867,7 +870,7 @@ describe("errors of user code", () => {
     const { logger, lines } = recorder();
     const { clock, stop, controller, run, since } = setUp({
       logger,
-      maxRetries: 1,
+      retries: 1,
       limiter: { when: answer, forget: answer, requeues: answer },
       reconcile: () => Promise.reject(new Error("odd")),
     });
@@ -905,7 +908,7 @@ describe("errors of user code", () => {
     ],
   ])("costs no worker: %s", async (_what, answer) => {
     const { clock, stop, controller, run, since } = setUp({
-      maxRetries: 1,
+      retries: 1,
       reconcile: ({ key }) => (key === "odd" ? answer() : undefined),
     });
     const running = run();
@@ -988,7 +991,7 @@ describe("bad input", () => {
     ["a source", { sources: [{}] }, "options.sources[0] must have a method start()"],
     ["workers", { workers: 0 }, "options.workers must be a whole number of at least 1, got 0"],
     ["endless workers", { workers: Number.POSITIVE_INFINITY }, "options.workers must be"],
-    ["maxRetries", { maxRetries: -1 }, "options.maxRetries must be a whole number"],
+    ["retries", { retries: -1 }, "options.retries must be a whole number"],
     ["timeout", { timeout: 0 }, "options.timeout must be a number above 0, got 0"],
     ["abortGrace", { abortGrace: -1 }, "options.abortGrace must be a number of at least 0"],
     ["grace", { grace: Number.NaN }, "options.grace must be a number of at least 0"],

@@ -165,17 +165,17 @@ describe("the limit of retries", () => {
   const retried: RetryOutcome = { kind: "retry", label: "timeout", delay: 5, error };
 
   it.each([
-    { failures: 3, maxRetries: 3 },
-    { failures: 1_000, maxRetries: Number.POSITIVE_INFINITY },
-  ])("retries failure $failures of $maxRetries", ({ failures, maxRetries }) => {
-    expect(limitRetries(retried, failures, maxRetries)).toBe(retried);
+    { failures: 3, retries: 3 },
+    { failures: 1_000, retries: Number.POSITIVE_INFINITY },
+  ])("retries failure $failures of $retries", ({ failures, retries }) => {
+    expect(limitRetries(retried, failures, retries)).toBe(retried);
   });
 
   it.each([
-    { failures: 4, maxRetries: 3 },
-    { failures: 1, maxRetries: 0 },
-  ])("gives up at failure $failures of $maxRetries", ({ failures, maxRetries }) => {
-    expect(limitRetries(retried, failures, maxRetries)).toEqual({
+    { failures: 4, retries: 3 },
+    { failures: 1, retries: 0 },
+  ])("gives up at failure $failures of $retries", ({ failures, retries }) => {
+    expect(limitRetries(retried, failures, retries)).toEqual({
       kind: "giveUp",
       label: "gave_up",
       error,

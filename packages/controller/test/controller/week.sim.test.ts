@@ -37,7 +37,7 @@ it(`${days} day(s) with ${KEYS.length} keys and a failing backend leave every ke
     random,
     workers: 20,
     limiter: new ExponentialLimiter({ duration: MINUTE, cap: HOUR, jitter: 0.5, clock, random }),
-    sources: [resync({ list: () => KEYS, period: 12 * HOUR, priority: -10 })],
+    sources: [resync({ list: () => KEYS, interval: 12 * HOUR, priority: -10 })],
     reconcile({ key }) {
       if (running.has(key)) runTwice.push(key);
       counts.reconciles++;

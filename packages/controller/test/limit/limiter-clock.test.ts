@@ -80,7 +80,7 @@ it("a Controller on a fake clock gives up after its retries, with a limiter that
       throw new Error("refused");
     },
     limiter: new ExponentialLimiter({ duration: 100 }),
-    maxRetries: 3,
+    retries: 3,
     logger: silentLogger,
     clock,
   });

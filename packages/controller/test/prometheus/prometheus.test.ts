@@ -265,7 +265,7 @@ describe("the metrics of controllers in a registry of prom-client", () => {
       logger: silentLogger,
       clock,
       timeout: 100,
-      maxRetries: 1,
+      retries: 1,
       metrics: metrics.controller("c"),
       reconcile: ({ signal }) => clock.sleep(1_000, { signal }),
     });

@@ -332,11 +332,11 @@ describe("a source of an observable", () => {
 });
 
 describe("a resync", () => {
-  it("lists at the start and each period; a list that fails is an error, not the end", async () => {
+  it("lists at the start and each interval; a list that fails is an error, not the end", async () => {
     let lists = 0;
     const { clock, seen, errors, end } = feed([
       resync({
-        period: 100,
+        interval: 100,
         list: () => (++lists === 2 ? fail("no list") : Promise.resolve(["a", "b"])),
       }),
     ]);
@@ -357,7 +357,7 @@ describe("a resync", () => {
   ])("whose list ends with $what when it is aborted", async ({ error, told }) => {
     const { clock, errors, end } = feed([
       resync({
-        period: 100,
+        interval: 100,
         list: (signal) =>
           new Promise<never>((_, reject) => {
             signal.addEventListener("abort", () => reject(error(signal)));
@@ -374,7 +374,7 @@ describe("a resync", () => {
     let listed = 0;
     const { clock, end } = feed([
       resync({
-        period: 100,
+        interval: 100,
         async *list() {
           for (;;) {
             listed++;
@@ -519,26 +519,30 @@ describe("bad input", () => {
     ["observable", () => fromObservable("x", {} as never), "must have a method subscribe()"],
     ["isWanted", () => filterSource({} as never, 1 as never), "isWanted must be a function"],
     ["targetsOf", () => mapSource({} as never, 1 as never), "targetsOf must be a function"],
-    ["list", () => resync({ period: 1 } as never), "options.list must be a function"],
-    ["period", () => resync({ list: () => [], period: 0 }), "options.period must be a number"],
+    ["list", () => resync({ interval: 1 } as never), "options.list must be a function"],
+    [
+      "interval",
+      () => resync({ list: () => [], interval: 0 }),
+      "options.interval must be a number",
+    ],
     [
       "priority",
-      () => resync({ list: () => [], period: 1, priority: Number.NaN }),
+      () => resync({ list: () => [], interval: 1, priority: Number.NaN }),
       "options.priority must be a finite number",
     ],
     [
       "jitter below 0",
-      () => resync({ list: () => [], period: 1, jitter: -1 }),
+      () => resync({ list: () => [], interval: 1, jitter: -1 }),
       "options.jitter must be a finite number of at least 0, got -1",
     ],
     [
       "jitter that is not a number",
-      () => resync({ list: () => [], period: 1, jitter: "x" as never }),
+      () => resync({ list: () => [], interval: 1, jitter: "x" as never }),
       'options.jitter must be a finite number of at least 0, got "x"',
     ],
     [
       "random",
-      () => resync({ list: () => [], period: 1, random: 5 as never }),
+      () => resync({ list: () => [], interval: 1, random: 5 as never }),
       "options.random must be a function, got 5",
     ],
     ["options", () => resync(undefined as never), "options must be an object"],

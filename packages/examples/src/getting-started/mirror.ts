@@ -11,7 +11,7 @@ export interface Files {
 export function mirror(pages: Map<string, string>, files: Files, clock?: Clock): Controller {
   return new Controller({
     name: "mirror",
-    sources: [resync({ list: () => pages.keys(), period: 60 * 60_000 })],
+    sources: [resync({ list: () => pages.keys(), interval: 60 * 60_000 })],
     async reconcile({ key, signal }) {
       const url = pages.get(key);
       if (url === undefined) return; // no page of ours

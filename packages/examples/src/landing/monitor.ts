@@ -6,7 +6,7 @@ process.once("SIGTERM", () => stop.abort());
 const sites = ["https://example.org", "https://example.com"];
 const monitor = new Controller({
   name: "monitor",
-  sources: [resync({ list: () => sites, period: 60_000 })],
+  sources: [resync({ list: () => sites, interval: 60_000 })],
   async reconcile({ key, signal }) {
     const { ok } = await fetch(key, { method: "HEAD", signal });
     if (!ok) throw new Error(`${key} is down`);

@@ -10,11 +10,11 @@ export interface LeaderCronOptions extends RecipeOptions {
   /** A name that no other process has. */
   readonly identity: string;
   /** Time between two runs of the job, in milliseconds. */
-  readonly period: number;
+  readonly interval: number;
 }
 
 /**
- * Runs a job in one process of several: once at the start of its term, then once per period.
+ * Runs a job in one process of several: once at the start of its term, then once per interval.
  *
  * @param job - receives a signal that aborts when the term ends, and the token of the term
  */
@@ -22,12 +22,20 @@ export async function leaderCron(
   job: (signal: AbortSignal, token: number) => unknown,
   options: LeaderCronOptions,
 ): Promise<void> {
-  const { lock, identity, period, signal, clock = realClock, random, log = console.log } = options;
+  const {
+    lock,
+    identity,
+    interval,
+    signal,
+    clock = realClock,
+    random,
+    log = console.log,
+  } = options;
   await new LeaderElector({
     lock,
     identity,
     async lead({ signal: term, token }) {
-      for await (const _ of every(period, { immediate: true, signal: term, clock }))
+      for await (const _ of every(interval, { immediate: true, signal: term, clock }))
         await job(term, token);
     },
     onNewLeader: (leader) => log(leader === undefined ? "no leader" : `leader: ${leader}`),

@@ -28,7 +28,7 @@ export async function mirrorDirectory(
   await mkdir(target, { recursive: true });
   await new Controller({
     name: "mirror",
-    sources: [changes, resync({ list, period: 60_000 })],
+    sources: [changes, resync({ list, interval: 60_000 })],
     async reconcile({ key: file }) {
       const copy = join(target, file);
       const [wanted, actual] = [await contentOf(join(source, file)), await contentOf(copy)];

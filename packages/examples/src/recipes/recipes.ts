@@ -28,7 +28,7 @@ export const RECIPES: Readonly<Record<string, Recipe>> = {
     const lock = new FileLock(directory);
     const identity = `${hostname()} ${randomUUID()}`; // the number of a process is 1 in every container
     const job = (): void => console.log(`${new Date(realClock.now()).toISOString()}  ${identity}`);
-    return leaderCron(job, { lock, identity, period: 5_000, signal });
+    return leaderCron(job, { lock, identity, interval: 5_000, signal });
   },
 
   "crawl URL": (signal, url: string) => crawl(url, { signal }),

@@ -113,7 +113,7 @@ describe.each(seeds)("with seed %i, every fault leaves the same state of", (seed
         const set = link(async (key: string, count: number) => void actual.set(key, count), "set");
         const controller = new Controller({
           name: "replicas",
-          sources: [resync({ list: () => wanted.keys(), period: 600_000 })],
+          sources: [resync({ list: () => wanted.keys(), interval: 600_000 })],
           reconcile: async ({ key }) => await set(key, wanted.get(key) ?? 0),
           clock,
           random,

@@ -93,7 +93,7 @@ class Office {
 }
 
 test.each(isThorough ? [1, 2, 3] : [1])(
-  "leaderCron leaves no period out, seed %i",
+  "leaderCron leaves no interval out, seed %i",
   async (seed) => {
     const { worlds, planned } = await explore({
       time: Number.POSITIVE_INFINITY,
@@ -107,7 +107,7 @@ test.each(isThorough ? [1, 2, 3] : [1])(
           if (world.runs.length < 8) world.runs.push(clock.monotonic());
         }, "job");
         const identity = `replica-${replica}`;
-        const options = { lock: world.lock, identity, period: MINUTE, signal, clock, random };
+        const options = { lock: world.lock, identity, interval: MINUTE, signal, clock, random };
         await leaderCron(() => work(), { ...options, log: () => {} });
       },
       scenario: ({ clock }) => clock.sleep(5 * MINUTE),

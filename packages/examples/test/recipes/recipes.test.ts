@@ -127,7 +127,7 @@ describe("leaderCron", () => {
     const { clock, stop, options, events, note, noteEnd } = recipeWorld();
     const lock = new MemoryLock();
     const cron = (identity: string, signal: AbortSignal) => {
-      const own = { ...options, lock, identity, signal, period: 60_000, log: () => {} };
+      const own = { ...options, lock, identity, signal, interval: 60_000, log: () => {} };
       return noteEnd(leaderCron((_, token) => note(`${identity} ${token}`), own));
     };
     const stopFirst = new AbortController();

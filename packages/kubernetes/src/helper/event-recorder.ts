@@ -118,7 +118,7 @@ export class EventRecorder implements Runnable {
       clock,
       logger,
       workers: 2,
-      maxRetries: MAX_RETRIES,
+      retries: MAX_RETRIES,
       ...FLUSH,
       reconcile: (request) => this.#write(request),
       onGiveUp: ({ key }) => this.#series.forget(key),

@@ -53,7 +53,7 @@ const kinds: Kind[] = [
       return () => [
         context.controller({
           name: "heart",
-          sources: [resync({ list: () => ["heart"], period: 30 * SECOND })],
+          sources: [resync({ list: () => ["heart"], interval: 30 * SECOND })],
           async reconcile() {
             await client.apply(ConfigMap, { metadata: heart, data: beat() });
           },

@@ -20,7 +20,7 @@ export interface LockedTaskOptions extends TaskOptions {
    *
    * @defaultValue `10_000`
    */
-  readonly period?: number | undefined;
+  readonly interval?: number | undefined;
 
   /**
    * Maximum time of a round to acquire the lock. Above 0.
@@ -42,7 +42,7 @@ export interface LockedTaskOptions extends TaskOptions {
 export const LOCKED_TASK_OPTIONS: OptionNames<LockedTaskOptions> = {
   ...TASK_OPTIONS,
   lock: true,
-  period: true,
+  interval: true,
   acquireTimeout: true,
   leaseDuration: true,
 };
@@ -50,11 +50,11 @@ export const LOCKED_TASK_OPTIONS: OptionNames<LockedTaskOptions> = {
 /** @throws RangeError or TypeError that names the option */
 export function resolveLockedTask(options: LockedTaskOptions): Resolved<LockedTaskOptions> {
   const task = resolveTask(options);
-  const { lock, period = 10_000, acquireTimeout = 5_000, leaseDuration = 300_000 } = options;
+  const { lock, interval = 10_000, acquireTimeout = 5_000, leaseDuration = 300_000 } = options;
   requireMethods("options.lock", lock, ["get", "create", "update"]);
-  for (const [name, value] of Object.entries({ period, acquireTimeout, leaseDuration }))
+  for (const [name, value] of Object.entries({ interval, acquireTimeout, leaseDuration }))
     requirePositive(`options.${name}`, value);
-  return { ...task, lock, period, acquireTimeout, leaseDuration };
+  return { ...task, lock, interval, acquireTimeout, leaseDuration };
 }
 
 /** A task in rounds, each under the lock: one process at a time. */
@@ -93,8 +93,8 @@ export abstract class LockedTask {
   /** Runs until the signal aborts, and releases the lock. Then it resolves. */
   async run(signal: AbortSignal): Promise<void> {
     requireSignal("signal", signal);
-    const { period, clock } = this.#options;
-    await loop({ run: () => this.#round(signal), delay: () => period, signal, clock });
+    const { interval, clock } = this.#options;
+    await loop({ run: () => this.#round(signal), delay: () => interval, signal, clock });
   }
 
   /**

@@ -30,7 +30,7 @@ export interface RetentionOptions extends LockedTaskOptions {
    *
    * @defaultValue `60_000`
    */
-  readonly period?: number | undefined;
+  readonly interval?: number | undefined;
 
   /**
    * How long a delivered message is kept, from its delivery. Above 0. Keep it longer than consumers
@@ -122,8 +122,8 @@ const OPTIONS: OptionNames<RetentionOptions> = {
 
 function resolveRetention(options: RetentionOptions): Resolved<RetentionOptions> {
   requireOptions("options", options, "Retention", OPTIONS);
-  const { period = 60_000 } = options;
-  const task = resolveLockedTask({ ...options, period });
+  const { interval = 60_000 } = options;
+  const task = resolveLockedTask({ ...options, interval });
   const { store, olderThan = 7 * 86_400_000, batch = 1_000 } = options;
   requireMethods("options.store", store, ["removeDelivered"]);
   requirePositive("options.olderThan", olderThan);

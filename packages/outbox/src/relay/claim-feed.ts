@@ -53,7 +53,7 @@ export class ClaimFeed {
     this.#hooks = hooks;
     this.#sleep = new InterruptibleSleep(options.clock);
     this.#lookAt = options.clock.monotonic();
-    this.#lookAloneAt = this.#lookAt + options.pollPeriod;
+    this.#lookAloneAt = this.#lookAt + options.pollInterval;
   }
 
   /** Looks for due messages at once. */
@@ -114,7 +114,7 @@ export class ClaimFeed {
   }
 
   async #claim(wanted: Wanted): Promise<void> {
-    const { clock, pollPeriod } = this.#options;
+    const { clock, pollInterval } = this.#options;
     this.#lookAt = Number.POSITIVE_INFINITY; // From now on `wake` and `dueAt` may lower it.
     this.#leftOut = wanted.exceptTopics;
     const asked = clock.monotonic();
@@ -126,7 +126,7 @@ export class ClaimFeed {
         const { exceptTopics } = wanted;
         const delay = await this.#untilNext({ exceptTopics, hasExpired: false });
         // Another process may make one due, and another relay may be claiming one that is.
-        const next = delay > 0 ? Math.min(delay, pollPeriod) : SOON;
+        const next = delay > 0 ? Math.min(delay, pollInterval) : SOON;
         this.#lookAt = Math.min(this.#lookAt, asked + next);
       }
       const now = clock.monotonic();
@@ -142,11 +142,11 @@ export class ClaimFeed {
    * Afterwards the others have as much time as that took.
    */
   async #claimAlone(signal: AbortSignal): Promise<void> {
-    const { clock, pollPeriod } = this.#options;
+    const { clock, pollInterval } = this.#options;
     const asked = clock.monotonic();
-    this.#lookAloneAt = asked + pollPeriod;
+    this.#lookAloneAt = asked + pollInterval;
     const delay = await this.#untilNext({ hasExpired: true });
-    this.#lookAloneAt = asked + Math.min(delay, pollPeriod);
+    this.#lookAloneAt = asked + Math.min(delay, pollInterval);
     if (delay > 0) return;
     const claim = async (): Promise<void> => {
       await this.#request({ limit: 1, hasExpired: true });

@@ -75,12 +75,12 @@ export interface RelayOptions extends TaskOptions {
   readonly clockSkew?: number | undefined;
 
   /**
-   * The period of looking for messages of other processes. Above 0. Messages it knows of are sent when they
+   * From one look for messages of other processes to the next. Above 0. Messages it knows of are sent when they
    * are due.
    *
    * @defaultValue `5_000`
    */
-  readonly pollPeriod?: number | undefined;
+  readonly pollInterval?: number | undefined;
 
   /**
    * Whether it listens for notifications of processes that have no relay, where the store can: on
@@ -115,7 +115,7 @@ const OPTIONS: OptionNames<RelayOptions> = {
   publishTimeout: true,
   clockSkew: true,
   claimDuration: true,
-  pollPeriod: true,
+  pollInterval: true,
   grace: true,
   listen: true,
 };
@@ -125,7 +125,7 @@ export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
   requireOptions("options", options, "Relay", OPTIONS);
   const task = resolveTask(options);
   const { store, publisher, workers = 10, publishTimeout = 15_000, clockSkew = 5_000 } = options;
-  const { claimDuration = 60_000, pollPeriod = 5_000, grace = 20_000, listen = true } = options;
+  const { claimDuration = 60_000, pollInterval = 5_000, grace = 20_000, listen = true } = options;
   requireMethods("options.store", store, STORE_METHODS);
   requireMethods("options.publisher", publisher, ["publish"]);
   requireCount("options.workers", workers);
@@ -137,10 +137,10 @@ export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
     throw new RangeError(
       `options.claimDuration must be above publishTimeout plus clockSkew, ${publishTimeout + clockSkew}, got ${claimDuration}`,
     );
-  requirePositive("options.pollPeriod", pollPeriod);
+  requirePositive("options.pollInterval", pollInterval);
   requireNotNegative("options.grace", grace);
   requireBoolean("options.listen", listen);
-  const durations = { publishTimeout, clockSkew, claimDuration, pollPeriod, grace };
+  const durations = { publishTimeout, clockSkew, claimDuration, pollInterval, grace };
   return { ...task, store, publisher, workers, ...topicOptions, listen, ...durations };
 }
 

@@ -153,7 +153,7 @@ export interface OutboxStore<Tx> {
   /** The statements that save a message, to run in a transaction of a query layer. Only SQL stores. */
   statements?(message: NewMessage, now: number): SaveStatements;
 
-  /** Wakes relays that listen, in all processes. Optional: without it, they look every `pollPeriod`. */
+  /** Wakes relays that listen, in all processes. Optional: without it, they look every `pollInterval`. */
   notify?(): Promise<void>;
 
   /**

@@ -75,7 +75,7 @@ describe("the recovery", () => {
     begin("a");
     await clock.step(14 * SECOND);
     expect(events).toEqual([]);
-    await clock.step(2 * SECOND); // The second round comes after the first, 5 s, and a period, 10 s.
+    await clock.step(2 * SECOND); // The second round comes after the first, 5 s, and an interval, 10 s.
     expect(events).toMatchObject([{ type: "expired", claim: { relay: "relay-9" } }]);
     expect(await memory.find(idOf(1))).toMatchObject({
       status: "pending",
@@ -188,7 +188,7 @@ describe("the recovery", () => {
     begin("b");
     await clock.step(300 * SECOND - 1);
     expect(looks).toEqual([]);
-    // Its next round begins within a period, and asks within a retry.
+    // Its next round begins within an interval, and asks within a retry.
     await clock.step(18 * SECOND);
     expect(looks.length).toBeGreaterThan(0);
     await end();
@@ -317,7 +317,7 @@ describe("the recovery", () => {
 
   it.each<[string, Partial<RecoveryOptions>, RegExp]>([
     ["no name", { name: "" }, /options\.name/],
-    ["no period", { period: 0 }, /options\.period/],
+    ["no interval", { interval: 0 }, /options\.interval/],
     ["a batch of nothing", { batch: 0 }, /options\.batch/],
     ["a round below 0", { minRound: -1 }, /options\.minRound/],
     ["a lease of NaN", { leaseDuration: Number.NaN }, /options\.leaseDuration/],

@@ -117,7 +117,7 @@ it("works in one process at a time, and alternates with a recovery on the same l
   const faults: StoreFaults = { before: () => watch(500) };
   const store = faultyStore(memory, faults);
   for (const name of ["a", "b"]) {
-    begin(name, { store, period: 5_000, olderThan: AGE });
+    begin(name, { store, interval: 5_000, olderThan: AGE });
     const recovery = new Recovery({
       name,
       store,

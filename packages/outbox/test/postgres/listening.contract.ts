@@ -40,7 +40,7 @@ export class ListeningRelay implements AsyncDisposable {
       name: "relay",
       store: new PostgresStore(database),
       publisher: this.publisher,
-      pollPeriod: HOUR,
+      pollInterval: HOUR,
       logger: silentLogger,
       onEvent,
       ...options,
@@ -132,8 +132,8 @@ export function testListening(name: string, open: () => Promise<TwoProcesses>): 
       expect([relay.sent.toSorted(), relay.errors]).toEqual([[101, 102, 103], []]);
     });
 
-    it("finds messages within pollPeriod with listen: false", async () => {
-      await using relay = new ListeningRelay(sender, { listen: false, pollPeriod: 50 });
+    it("finds messages within pollInterval with listen: false", async () => {
+      await using relay = new ListeningRelay(sender, { listen: false, pollInterval: 50 });
       await saveIn(shop, 101);
       await relay.hasSent(1);
       expect(relay.sent).toEqual([101]);

@@ -112,7 +112,7 @@ export function testQueryLayer<Tx extends object>(
         store,
         logger: silentLogger,
         publisher: { publish: async () => stop.abort() },
-        pollPeriod: HOUR,
+        pollInterval: HOUR,
         listen: false,
       });
       const sending = new Outbox({ store, onCommitted: () => relay.wake() });

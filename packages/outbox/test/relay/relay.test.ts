@@ -79,7 +79,7 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("finds unannounced messages within pollPeriod", async () => {
+  it("finds unannounced messages within pollInterval", async () => {
     const { clock, publisher, memory, end, runs } = setUp();
     const run = runs();
     await clock.step(2 * SECOND);
@@ -135,7 +135,7 @@ describe("a relay", () => {
     };
     const { clock, publisher, save, end, runs } = setUp({
       respond,
-      pollPeriod: 3_600 * SECOND,
+      pollInterval: 3_600 * SECOND,
       faults: {
         after: async (request) => {
           if (request === "nextDue") await clock.sleep(2 * SECOND);
@@ -161,7 +161,7 @@ describe("a relay", () => {
     ["does not repeat what can never succeed", {}, never, [0], "dead"],
     ["stops at the first success", {}, failsTwice(), [0, 10, 30], "delivered"],
   ])("%s", async (_, facts, respond, instants, status) => {
-    const { clock, publisher, memory, save, end, runs } = setUp({ respond, pollPeriod: 1e6 });
+    const { clock, publisher, memory, save, end, runs } = setUp({ respond, pollInterval: 1e6 });
     const run = runs();
     await save([1], facts);
     await clock.step(((instants.at(-1) ?? 0) + 600) * SECOND, { turns: 0 });
@@ -1125,7 +1125,7 @@ it.each<[string, Partial<RelayOptions>, RegExp]>([
   ["half a worker", { workers: 1.5 }, /options\.workers/],
   ["no time for an attempt", { publishTimeout: 0 }, /options\.publishTimeout/],
   ["a jitter below 0", { jitter: -0.1 }, /options\.jitter/],
-  ["a poll that never comes", { pollPeriod: Number.POSITIVE_INFINITY }, /options\.pollPeriod/],
+  ["a poll that never comes", { pollInterval: Number.POSITIVE_INFINITY }, /options\.pollInterval/],
   ["a grace of NaN", { grace: Number.NaN }, /options\.grace/],
   ["claims that are too short", { claimDuration: 20_000 }, /options\.claimDuration must be above/],
 ])("refuses %s", (_, options, problem) => {

@@ -35,7 +35,7 @@ describe("the connection that listens", () => {
     const { shop, pools } = await setUp(5);
     await using _ = shop;
     await using sender = new PgDatabase(pools[0] as pg.Pool);
-    await using relay = new ListeningRelay(sender, { pollPeriod: 50 });
+    await using relay = new ListeningRelay(sender, { pollInterval: 50 });
     await relay.listens(shop);
 
     await shop.query(`SELECT pg_terminate_backend(pid) FROM ${LISTENERS}`);
@@ -69,7 +69,7 @@ describe("the connection that listens", () => {
     const { shop, pools } = await setUp(5);
     await using _ = shop;
     await using sender = new PgDatabase(pools[0] as pg.Pool);
-    await using relay = new ListeningRelay(sender, { listen: false, pollPeriod: 20 });
+    await using relay = new ListeningRelay(sender, { listen: false, pollInterval: 20 });
     await saveIn(shop, 101);
     await relay.hasSent(1);
     expect(await listeners(shop)).toBe(0);
@@ -84,7 +84,7 @@ describe("the connection that listens", () => {
     await using sender = new PgDatabase(pools[0] as pg.Pool);
     const all = Array.from(
       { length: relays },
-      () => new ListeningRelay(sender, { pollPeriod: 50 }),
+      () => new ListeningRelay(sender, { pollInterval: 50 }),
     );
     await saveIn(shop, 101);
     const errors = (): unknown[] => all.flatMap((relay) => relay.errors);

@@ -63,7 +63,7 @@ describe("20 poison messages among 200", () => {
           store,
           publisher,
           workers,
-          pollPeriod: 20,
+          pollInterval: 20,
           logger: silentLogger,
           onEvent: (event) => event.type === "failed" && failed.push(event.claim.message.id),
         }).run(stop.signal);

@@ -64,7 +64,7 @@ export function testRelays<Tx>(name: string, open: () => Promise<() => Connected
             name: `relay-${index}`,
             store: connection.store,
             publisher: receiver,
-            pollPeriod: 50,
+            pollInterval: 50,
             logger: silentLogger,
             clockSkew: 0,
           }).run(stop.signal),

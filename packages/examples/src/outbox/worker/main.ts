@@ -22,12 +22,12 @@ const RELAY = {
   publishTimeout: 1_500,
   claimDuration: 8_000,
   clockSkew: 4_000, // the clock is the same, but a busy machine lets processes stand still
-  pollPeriod: 500,
+  pollInterval: 500,
   storeTimeout: 5_000,
   listen: false, // Every process that saves has a relay.
 };
 const RECONNECT = { duration: 100, factor: 2, cap: 2_000, jitter: 0.2 };
-const RECOVERY = { period: 1_000, acquireTimeout: 2_000, leaseDuration: 6_000, minRound: 500 };
+const RECOVERY = { interval: 1_000, acquireTimeout: 2_000, leaseDuration: 6_000, minRound: 500 };
 
 const options = parseWorkerOptions(process.argv[2] ?? "");
 const { name, databaseUrl, target, redisUrl } = options;
