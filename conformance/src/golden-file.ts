@@ -1,5 +1,4 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readData } from "./data-file.ts";
 
 /** A file of golden data: what it is, and its arrays of cases by name. */
 export interface GoldenFile {
@@ -13,7 +12,7 @@ export interface GoldenFile {
  * @throws Error if it is not of the format that its name promises, or not whole
  */
 export function readGoldenFile(directory: string, name: string): GoldenFile {
-  const { header, ...arrays } = JSON.parse(readFileSync(join(directory, name), "utf8"));
+  const { header, ...arrays } = JSON.parse(readData(directory, name).toString());
   const format = `gold/${name.replace(/\.json$/, "")}/1`;
   if (header?.format !== format)
     throw new Error(`the header must have format ${format}, got ${header?.format}`);

@@ -1,6 +1,6 @@
-import { existsSync, readdirSync } from "node:fs";
 import { checkCase } from "./check-case.ts";
 import { alteredFiles, CHECKSUMS } from "./checksums.ts";
+import { namesOf } from "./data-file.ts";
 import { readGoldenFile } from "./golden-file.ts";
 import { type RuleId, rules } from "./rules.ts";
 import type { Section } from "./section.ts";
@@ -34,8 +34,7 @@ export interface Report {
 
 /** Replays every file of golden data in a directory. */
 export async function replayDirectory(directory: string): Promise<Report> {
-  const files = existsSync(directory) ? readdirSync(directory) : [];
-  const present = files.filter((name) => name.endsWith(".json"));
+  const present = namesOf(directory).filter((name) => name.endsWith(".json"));
   const covered = [...new Set(sections.map(({ file }) => file))];
   const problems = [
     ...alteredFiles(directory).map((name) => `${name}: does not match ${CHECKSUMS}`),

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readData } from "../src/data-file.ts";
 
 /** The golden data of this repository. */
 export const shipped: string = fileURLToPath(new URL("../data", import.meta.url));
@@ -33,5 +34,5 @@ export class GoldenDirectory {
 
 /** A file of golden data as it is. */
 export function readGolden(name: string): Json {
-  return JSON.parse(readFileSync(join(shipped, name), "utf8"));
+  return JSON.parse(readData(shipped, name).toString());
 }
