@@ -194,7 +194,7 @@ module.exports = {
     suite: [...users, ...waits, "@holdfast/clock/rxjs", "@holdfast/wait/rxjs", "npm:rxjs"],
     ".": ["tools", "npm:playwright-core"],
   },
-  services: { "*": [...users, "tools", "packages/examples/dist", "npm:*"] },
+  services: { "*": [...users, "tools", "npm:*"] },
   bench: {
     "*": [
       ...users,
@@ -202,7 +202,6 @@ module.exports = {
       ...outbox,
       "@holdfast/outbox/testing",
       "@holdfast/kubernetes",
-      "packages/examples/dist",
       "services",
       "npm:*",
     ],
