@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect } from "vitest";
+import { crdFields } from "../../../../conformance/kubernetes/crd-fields.ts";
 import { definitions } from "../../../../conformance/kubernetes/definitions.ts";
 import { httpsSend } from "../../../../conformance/kubernetes/https-send.ts";
 import { bodyText } from "../../../../conformance/kubernetes/run-script.ts";
@@ -14,6 +15,20 @@ beforeAll(async () => {
 });
 
 afterAll(async () => await server?.[Symbol.asyncDispose]());
+
+ownServerTest("the types of a definition have the recorded fields", async () => {
+  const send = httpsSend({ url: server.url, ca: server.ca, token: server.adminToken });
+  const path = "/openapi/v3/apis/apiextensions.k8s.io/v1";
+  const headers = { accept: "application/json" };
+  const response = await send({ method: "GET", path, headers }, AbortSignal.timeout(60_000));
+  const { schemas } = JSON.parse(await bodyText(response)).components;
+  const group = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1";
+  for (const [type, fields] of Object.entries(crdFields))
+    expect([type, Object.keys(schemas[`${group}.${type}`].properties).join(" ")]).toEqual([
+      type,
+      fields,
+    ]);
+});
 
 for (const [name, isAccepted, crd] of definitions)
   ownServerTest(`a definition with ${name}: accepted is ${isAccepted}`, async () => {

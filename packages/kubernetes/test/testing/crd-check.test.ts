@@ -3,6 +3,7 @@ import { fromCrd } from "@holdfast/kubernetes";
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import { seededRandom } from "@holdfast/wait";
 import { afterEach, expect, it, vi } from "vitest";
+import { crdFields as fields } from "../../../../conformance/kubernetes/crd-fields.ts";
 import { ApiServer } from "../../src/testing/api-server.ts";
 import { Connections } from "../../src/testing/connections.ts";
 import { servedResource } from "../../src/testing/served-resource.ts";
@@ -37,7 +38,7 @@ function make(resource: ReturnType<typeof withField>) {
   return new FakeApi({ clock: new FakeClock(), resources: [resource] });
 }
 
-// All fields of JSONSchemaProps of apiextensions.k8s.io/v1, and the outcome on a server.
+// The outcome of each field of a schema on a server.
 const FIELDS: Readonly<Record<string, ["refused" | "known", object]>> = {
   id: ["refused", { id: "a" }],
   $schema: ["refused", { $schema: "http://json-schema.org/draft-04/schema#" }],
@@ -111,6 +112,139 @@ it.each(Object.entries(FIELDS))("the field %s of a schema is %j", (field, [outco
       `options.resources[0]: a server refuses the CustomResourceDefinition of Thing: spec.field.${field} `,
     );
   expect(warn.mock.calls).toEqual([]);
+});
+
+it("has an outcome for each field of a schema that a server knows", () => {
+  expect(Object.keys(FIELDS).sort()).toEqual(fields.JSONSchemaProps.split(" ").sort());
+});
+
+const RULE = {
+  ...{ rule: "self != oldSelf.orValue('')", message: "a", messageExpression: "'a'" },
+  ...{ reason: "FieldValueInvalid", fieldPath: "", optionalOldSelf: true },
+};
+const DOCS = { url: "a", description: "b" };
+
+/** A manifest with every field that a server knows. */
+const WHOLE = {
+  group: "example.org",
+  scope: "Namespaced",
+  preserveUnknownFields: false,
+  names: {
+    ...{ kind: "Thing", listKind: "ThingList", plural: "things", singular: "thing" },
+    ...{ shortNames: ["th"], categories: ["all"] },
+  },
+  conversion: {
+    strategy: "Webhook",
+    webhook: {
+      conversionReviewVersions: ["v1"],
+      clientConfig: {
+        ...{ url: "https://a.b/c", caBundle: "YQ==" },
+        service: { name: "a", namespace: "b", path: "/c", port: 443 },
+      },
+    },
+  },
+  versions: [
+    {
+      ...{ name: "v1", served: true, storage: true, deprecated: true, deprecationWarning: "old" },
+      schema: {
+        openAPIV3Schema: {
+          type: "object",
+          properties: {
+            spec: {
+              type: "object",
+              properties: {
+                a: {
+                  ...{ type: "string", maxLength: 9, externalDocs: DOCS },
+                  "x-kubernetes-validations": [RULE],
+                },
+                n: { type: "integer" },
+              },
+            },
+          },
+        },
+      },
+      selectableFields: [{ jsonPath: ".spec.a" }],
+      subresources: {
+        status: {},
+        scale: {
+          specReplicasPath: ".spec.n",
+          statusReplicasPath: ".status.n",
+          labelSelectorPath: ".status.s",
+        },
+      },
+      additionalPrinterColumns: [
+        {
+          ...{ name: "A", type: "string", format: "byte", description: "a", priority: 1 },
+          jsonPath: ".spec.a",
+        },
+      ],
+    },
+  ],
+};
+
+const SCHEMA = "spec.versions[0].schema.openAPIV3Schema.properties";
+
+/** The path of an object of each type in that manifest. */
+const PLACES: Readonly<Record<Exclude<keyof typeof fields, "JSONSchemaProps">, string>> = {
+  CustomResourceDefinitionSpec: "spec",
+  CustomResourceDefinitionNames: "spec.names",
+  CustomResourceConversion: "spec.conversion",
+  WebhookConversion: "spec.conversion.webhook",
+  WebhookClientConfig: "spec.conversion.webhook.clientConfig",
+  ServiceReference: "spec.conversion.webhook.clientConfig.service",
+  CustomResourceDefinitionVersion: "spec.versions[0]",
+  CustomResourceValidation: "spec.versions[0].schema",
+  SelectableField: "spec.versions[0].selectableFields[0]",
+  CustomResourceSubresources: "spec.versions[0].subresources",
+  CustomResourceSubresourceScale: "spec.versions[0].subresources.scale",
+  CustomResourceColumnDefinition: "spec.versions[0].additionalPrinterColumns[0]",
+  ValidationRule: `${SCHEMA}.spec.properties.a.x-kubernetes-validations[0]`,
+  ExternalDocumentation: `${SCHEMA}.spec.properties.a.externalDocs`,
+};
+
+type Json = { [name: string]: Json };
+
+/** The object at a path of a manifest. */
+function at(crd: object, path: string): Json {
+  const names = path.split(/[.[\]]+/).filter(Boolean);
+  return names.reduce((value, name) => value[name] as Json, crd as Json);
+}
+
+function warningsOf(change: (crd: object) => void): string[] {
+  const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+  const crd = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    spec: structuredClone(WHOLE),
+  };
+  change(crd);
+  make(fromCrd(crd));
+  return warn.mock.calls.map(([text]) => String(text));
+}
+
+it.each(Object.entries(PLACES))(
+  "knows each field of %s, at %s, and reports others",
+  (type, path) => {
+    const known = fields[type as keyof typeof fields].split(" ").sort();
+    expect(Object.keys(at({ spec: WHOLE }, path)).sort()).toEqual(known);
+    const webhook = expect.stringMatching(/^FakeApi: conversion by a webhook is ignored/);
+    expect(warningsOf(() => undefined)).toEqual([webhook]);
+    const shown = path.replace(SCHEMA, "").replace(/^\./, "").replace(".properties", "");
+    expect(warningsOf((crd) => void Object.assign(at(crd, path), { surplus: {} }))).toContain(
+      `FakeApi: ${shown}.surplus is no field of a manifest, and is ignored, in the CustomResourceDefinition of Thing`,
+    );
+  },
+);
+
+it.each([
+  ["spec.versions[0]", "deprecated", "yes", "spec.versions[0].deprecated must be a boolean"],
+  ["spec.names", "shortNames", "th", "spec.names.shortNames must be an array"],
+  ["spec.versions[0].additionalPrinterColumns[0]", "priority", 1.5, "priority must be an integer"],
+  ["spec.versions[0]", "subresources", [], "spec.versions[0].subresources must be an object"],
+])("refuses a field of another type, at %s: %s is %j", (path, field, value, problem) => {
+  expect(() => warningsOf((crd) => void Object.assign(at(crd, path), { [field]: value }))).toThrow(
+    problem,
+  );
 });
 
 it("reports a field that no schema has, and a conversion by a webhook, when a FakeApi is made", () => {

@@ -2,6 +2,7 @@ import { fromRe2, PatternError } from "../../schema/re2.ts";
 import { ruleProblems } from "../cel/rules.ts";
 import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../json.ts";
 import type { ServedResource } from "../served-resource.ts";
+import { schemaFindings, specFindings } from "./known-fields.ts";
 import { manifestProblems } from "./manifest.ts";
 import { type Place, structureProblems } from "./structure.ts";
 
@@ -51,11 +52,24 @@ function* problemsOf(
   { schema, resource: { crd }, version }: ServedResource,
   warnings: string[],
 ): Generator<string> {
-  if (crd !== undefined) yield* manifestProblems(crd, version);
+  if (crd !== undefined) {
+    yield* refusedOf(specFindings(crd), warnings);
+    yield* manifestProblems(crd, version);
+  }
   if (schema === undefined) return;
   yield* schemaProblems(schema, "", "root", warnings);
   for (const { path, rule, problem } of ruleProblems(schema))
     yield `the rule ${JSON.stringify(rule)} of ${path || "the object"}: ${problem}`;
+}
+
+/** The findings for which a server refuses a manifest. The others become warnings. */
+function* refusedOf(
+  findings: ReturnType<typeof specFindings>,
+  warnings: string[],
+): Generator<string> {
+  for (const { isRefused, text } of findings)
+    if (isRefused) yield text;
+    else warnings.push(text);
 }
 
 function* partWarnings(crd: object | undefined): Generator<string> {
@@ -78,6 +92,7 @@ function* schemaProblems(
     else if (!KNOWN.has(field))
       warnings.push(`${at(field)} is no field of a schema, and is ignored`);
   }
+  yield* refusedOf(schemaFindings(schema, at), warnings);
   if (own(schema, "uniqueItems") === true) yield `${at("uniqueItems")} cannot be true`;
   const { pattern } = schema;
   if (typeof pattern === "string") yield* patternProblems(pattern, at("pattern"));
