@@ -1,4 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
+import {
+  CEL_PATH,
+  celCrd,
+  celObject,
+  celVerdicts,
+  outcomeOf,
+} from "../../../../conformance/kubernetes/cel-verdicts.ts";
 import { crdFields } from "../../../../conformance/kubernetes/crd-fields.ts";
 import { definitions } from "../../../../conformance/kubernetes/definitions.ts";
 import { httpsSend } from "../../../../conformance/kubernetes/https-send.ts";
@@ -39,3 +47,31 @@ for (const [name, isAccepted, crd] of definitions)
     const answer = await bodyText(response);
     expect([response.status === 201, answer]).toEqual([isAccepted, answer]);
   });
+
+async function post(path: string, body: object) {
+  const send = httpsSend({ url: server.url, ca: server.ca, token: server.adminToken });
+  const headers = { accept: "application/json", "content-type": "application/json" };
+  const request = { method: "POST", path, headers, body: JSON.stringify(body) } as const;
+  const response = await send(request, AbortSignal.timeout(60_000));
+  return { status: response.status, text: await bodyText(response) };
+}
+
+ownServerTest("expressions in CEL have the recorded outcomes", async () => {
+  const all = Object.entries(celVerdicts);
+  const refused = new Set<string>();
+  for (const [expression] of all)
+    if ((await post(PATH, celCrd([expression]))).status !== 201) refused.add(expression);
+  const taken = all.map(([expression]) => expression).filter((one) => !refused.has(one));
+  expect((await post(PATH.replace(/\?.*/, ""), celCrd(taken))).status).toBe(201);
+  let answer = await post(CEL_PATH, celObject(taken));
+  while (answer.status === 404) {
+    await sleep(100);
+    answer = await post(CEL_PATH, celObject(taken));
+  }
+  const body: unknown = JSON.parse(answer.text);
+  const given = all.map(([expression]) => [
+    expression,
+    refused.has(expression) ? "refused" : outcomeOf(body, taken.indexOf(expression)),
+  ]);
+  expect(Object.fromEntries(given)).toEqual(celVerdicts);
+});

@@ -3,15 +3,9 @@ import { types } from "node:util";
 import type { Environment, Optional } from "@marcbachmann/cel-js";
 import { fromRe2 } from "../../schema/re2.ts";
 import { FORMATS } from "../validation/formats.ts";
+import { formatText, pairsText } from "./format-text.ts";
 import { addMacros } from "./macros.ts";
-import {
-  DURATION_TYPE,
-  durationText,
-  TIME_PARTS,
-  TIMESTAMP_TYPE,
-  times,
-  timeText,
-} from "./times.ts";
+import { DURATION_TYPE, TIME_PARTS, TIMESTAMP_TYPE, times } from "./times.ts";
 import { Cidr, compare, Ip, Quantity, Semver } from "./values.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the library hands over whatever the expression has
@@ -25,7 +19,7 @@ const { isDate } = types;
 class Namespace {}
 
 /** A port has digits, and a name of a host no encoded letters of ASCII. */
-const PORT = /^(?:\[[^\]]*\]|(?:[^:%]|%[89a-f][\da-f])*)(?::\d*)?$/i;
+const PORT = /^(?:\[[^\]]*\]|(?:[^:%#]|%[89a-f][\da-f])*)(?::\d*)?$/i;
 
 /** The zone of an address of IPv6. */
 const ZONE = /%25[^\]/]*\]/;
@@ -33,7 +27,7 @@ const ZONE = /%25[^\]/]*\]/;
 /** Text, scheme, host, path and query. */
 function partsOf(text: string): [string, string, string, string, string] {
   const [, scheme = "", host = "", path = "", query = ""] =
-    /^(?:([^:/?#]+):)?(?:\/\/(?:[^@/?#]*@)?([^/?#]*))?([^?#]*)(?:\?([^#]*))?/.exec(text) ?? [];
+    /^(?:([^:/?#]+):)?(?:\/\/(?:[^@/?]*@)?([^/?]*))?([^?#]*)(?:\?([^#]*))?/.exec(text) ?? [];
   // Go decodes the path, not the query.
   const before = text.replace(/\?.*/s, "");
   const isRight = text === "*" || known("uri")(before.replace(ZONE, "]"));
@@ -173,52 +167,79 @@ function charAt(text: string, index: bigint): string {
 }
 
 function replace(text: string, old: string, next: string, count = -1n): string {
-  if (count < 0n) return text.replaceAll(old, next);
-  const parts = text.split(old);
-  const head = parts.splice(0, Number(count) + 1);
+  const parts = old === "" ? ["", ...text, ""] : text.split(old);
+  const head = parts.splice(0, count < 0n ? parts.length : Number(count) + 1);
   return [head.join(next), ...parts].join(old);
 }
 
 function findAll(text: string, pattern: string, limit = -1n): string[] {
-  const found = [...text.matchAll(new RegExp(fromRe2(pattern), "gu"))].map(([match]) => match);
-  return limit < 0n ? found : found.slice(0, Number(limit));
-}
-
-/** `format` of the strings of CEL. */
-function formatText(pattern: string, values: Value[]): string {
-  let index = 0;
-  return pattern.replace(/%(?:%|(?:\.(\d+))?([sdfexXob]))/g, (clause, digits, verb) => {
-    if (clause === "%%") return "%";
-    if (index >= values.length) throw new Error(`index ${index} out of range`);
-    const value = values[index++];
-    return formatValue(value, verb, digits === undefined ? 6 : Number(digits));
+  let end = -1;
+  const found = [...text.matchAll(new RegExp(fromRe2(pattern), "gu"))].filter((match) => {
+    // Go leaves out an empty match right behind another one.
+    const isLeftOut = match[0] === "" && match.index === end;
+    end = match.index + match[0].length;
+    return !isLeftOut;
   });
+  return found.map(([match]) => match).slice(0, limit < 0n ? undefined : Number(limit));
 }
 
-function formatValue(value: Value, verb: string, digits: number): string {
-  switch (verb) {
-    case "d":
-      return String(value);
-    case "f":
-      return Number(value).toFixed(digits);
-    case "e":
-      return powerOfTen(Number(value).toExponential(digits));
-    case "x":
-      return hexOf(value);
-    case "X":
-      return hexOf(value).toUpperCase();
-    case "o":
-      return BigInt(value).toString(8);
-    case "b":
-      return BigInt(value).toString(2);
-    default:
-      return textOf(value);
-  }
+function indexIn(length: number, index: bigint): number {
+  if (index < 0n || index > length) throw new Error(`index out of range: ${index}`);
+  return Number(index);
+}
+
+function indexOf(text: string, part: string, start = 0n): bigint {
+  const letters = [...text];
+  if (start >= letters.length && part !== "") return -1n;
+  const from = indexIn(letters.length, start);
+  const found = letters.slice(from).join("").indexOf(part);
+  if (found === -1) return -1n;
+  return BigInt(from + [...letters.slice(from).join("").slice(0, found)].length);
+}
+
+function lastIndexOf(text: string, part: string, end?: bigint): bigint {
+  const letters = [...text];
+  const last = end === undefined ? letters.length : indexIn(letters.length, end);
+  const before = letters.slice(0, last + [...part].length).join("");
+  const found = before.lastIndexOf(part);
+  return found === -1 ? -1n : BigInt([...before.slice(0, found)].length);
+}
+
+function substring(text: string, start: bigint, end?: bigint): string {
+  const letters = [...text];
+  const [from, to] = [start, end ?? BigInt(letters.length)].map((one) =>
+    indexIn(letters.length, one),
+  ) as [number, number];
+  if (from > to) throw new Error(`invalid substring range. start: ${from}, end: ${to}`);
+  return letters.slice(from, to).join("");
+}
+
+const QUOTED: Readonly<Record<string, string>> = {
+  ...{ "\x07": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t" },
+  ...{ "\v": "\\v", "\\": "\\\\", '"': '\\"' },
+};
+
+function quote(text: string): string {
+  return `"${[...text].map((letter) => QUOTED[letter] ?? letter).join("")}"`;
+}
+
+function slice(list: Value[], start: bigint, end: bigint): Value[] {
+  const call = `cannot slice(${start}, ${end}),`;
+  if (start < 0n || end < 0n) throw new Error(`${call} negative indexes not supported`);
+  if (start > end) throw new Error(`${call} start index must be less than or equal to end index`);
+  if (end > list.length) throw new Error(`${call} list is length ${list.length}`);
+  return list.slice(Number(start), Number(end));
+}
+
+function range(count: bigint): bigint[] {
+  if (count < 0n) throw new Error(`lists.range: size must be non-negative, got ${count}`);
+  return Array.from({ length: Number(count) }, (_, index) => BigInt(index));
 }
 
 /** Functions that the library has with another result. They have names of their own here. */
 const REPLACED: ReadonlySet<string> = new Set([
   ...["has", "matches", "timestamp", "duration", "lowerAscii", "upperAscii"],
+  ...["indexOf", "lastIndexOf", "substring"],
   // Not a function of Kubernetes.
   "bind",
   ...Object.keys(TIME_PARTS),
@@ -242,41 +263,6 @@ export function forLibrary(expression: string): string {
   );
 }
 
-function hexOf(value: Value): string {
-  return typeof value === "bigint" ? value.toString(16) : Buffer.from(value).toString("hex");
-}
-
-/** `1.5e+3` as `1.5×10⁰³`. */
-function powerOfTen(text: string): string {
-  const [number, power = "0"] = text.split("e");
-  const digits = power.replace(/[-+]/, "").padStart(2, "0");
-  const raised = [...digits].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("");
-  return `${number}×10${power.startsWith("-") ? "⁻" : ""}${raised}`;
-}
-
-/** A value within a list or a map. */
-function memberText(value: Value): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  return typeof value === "number" ? value.toFixed(6) : textOf(value);
-}
-
-function textOf(value: Value): string {
-  if (Array.isArray(value)) return `[${value.map(memberText).join(", ")}]`;
-  if (value instanceof Uint8Array) return Buffer.from(value).toString("utf8");
-  if (isDate(value)) return timeText(value);
-  if (typeof value?.seconds === "bigint") return durationText(value);
-  return pairsText(value) ?? String(value);
-}
-
-/** The text of a map. Undefined for other values. */
-function pairsText(value: Value): string | undefined {
-  const isMap = value instanceof Map || value?.constructor === Object;
-  if (!isMap) return undefined;
-  const pairs: [Value, Value][] = value instanceof Map ? [...value] : Object.entries(value);
-  const texts = pairs.map(([name, one]) => `${memberText(name)}:${memberText(one)}`);
-  return `{${texts.sort().join(", ")}}`;
-}
-
 const STRINGS: Library = {
   [`string.${own("matches")}(string): bool`]: (text, pattern) => fromRe2(pattern).test(text),
   [`${own("matches")}(string, string): bool`]: (text, pattern) => fromRe2(pattern).test(text),
@@ -291,25 +277,29 @@ const STRINGS: Library = {
   "string.find(string): string": (text, pattern) => findAll(text, pattern)[0] ?? "",
   "string.findAll(string): list<string>": findAll,
   "string.findAll(string, int): list<string>": findAll,
-  "Strings.quote(string): string": (_, text) => JSON.stringify(text),
+  "Strings.quote(string): string": (_, text) => quote(text),
+  [`string.${own("indexOf")}(string): int`]: indexOf,
+  [`string.${own("indexOf")}(string, int): int`]: indexOf,
+  [`string.${own("lastIndexOf")}(string): int`]: lastIndexOf,
+  [`string.${own("lastIndexOf")}(string, int): int`]: lastIndexOf,
+  [`string.${own("substring")}(int): string`]: substring,
+  [`string.${own("substring")}(int, int): string`]: substring,
 };
 
 const LISTS: Library = {
-  "Lists.range(int): list<int>": (_, count) =>
-    Array.from({ length: Number(count) }, (_, index) => BigInt(index)),
+  "Lists.range(int): list<int>": (_, count) => range(count),
   "list.isSorted(): bool": (list: Value[]) =>
     list.every((item, index) => index === 0 || compare(list[index - 1], item) <= 0n),
   "list.sum(): dyn": sum,
   "list.min(): dyn": (list) => best(list, "min"),
   "list.max(): dyn": (list) => best(list, "max"),
-  "list.indexOf(dyn): int": (list, item) =>
-    BigInt(list.findIndex((one: Value) => isSame(one, item))),
-  "list.lastIndexOf(dyn): int": (list: Value[], item) =>
-    BigInt(list.length - 1 - [...list].reverse().findIndex((one) => isSame(one, item))) %
-    BigInt(list.length + 1),
+  [`list.${own("indexOf")}(dyn): int`]: (list: Value[], item) =>
+    BigInt(list.findIndex((one) => isSame(one, item))),
+  [`list.${own("lastIndexOf")}(dyn): int`]: (list: Value[], item) =>
+    BigInt(list.map((one) => isSame(one, item)).lastIndexOf(true)),
   "list.flatten(): list": (list) => list.flat(),
   "list.flatten(int): list": (list, depth) => list.flat(Number(depth)),
-  "list.slice(int, int): list": (list, start, end) => list.slice(Number(start), Number(end)),
+  "list.slice(int, int): list": slice,
   "list.sort(): list": sorted,
   "list.distinct(): list": distinct,
   "list.reverse(): list": (list) => [...list].reverse(),
@@ -393,6 +383,11 @@ function isZero(value: Value): boolean {
   return !value || value.length === 0 || value.size === 0 || pairsText(value) === "{}";
 }
 
+/** The values of the optionals that have one. */
+function present(list: Optional[]): Value[] {
+  return list.filter((one) => one.hasValue()).map((one) => one.value());
+}
+
 function optionals(optional: typeof Optional): Library {
   return {
     ...Object.fromEntries(
@@ -405,6 +400,8 @@ function optionals(optional: typeof Optional): Library {
       Object.hasOwn(NAMED, name) ? optional.of(NAMED[name]) : optional.none(),
     "OptionalNamespace.ofNonZeroValue(dyn): optional": (_, value) =>
       isZero(value) ? optional.none() : optional.of(value),
+    "OptionalNamespace.unwrap(list): list": (_, list) => present(list),
+    "list.unwrapOpt(): list": present,
     "list.first(): optional": (list) => (list.length > 0 ? optional.of(list[0]) : optional.none()),
     "list.last(): optional": (list) =>
       list.length > 0 ? optional.of(list.at(-1)) : optional.none(),
@@ -445,6 +442,11 @@ export function addFunctions(environment: Environment, optional: typeof Optional
   );
   for (const type of ["optional", TIMESTAMP_TYPE, DURATION_TYPE])
     environment.registerOperator(`${type} == null`, () => false);
+  const order = (a: Uint8Array, b: Uint8Array): number => Buffer.compare(a, b);
+  environment.registerOperator("bytes < bytes", (a, b) => order(a, b) < 0);
+  environment.registerOperator("bytes <= bytes", (a, b) => order(a, b) <= 0);
+  environment.registerOperator("bytes > bytes", (a, b) => order(a, b) > 0);
+  environment.registerOperator("bytes >= bytes", (a, b) => order(a, b) >= 0);
   environment.registerOperator("Url == Url", (a: Url, b: Url) => a.text === b.text);
   environment.registerOperator(
     "Quantity == Quantity",

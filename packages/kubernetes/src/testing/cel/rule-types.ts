@@ -77,7 +77,25 @@ export class RuleTypes {
     if (mixed !== undefined) return mixed;
     if (typed.type !== type && typed.type !== "dyn")
       return `the expression must evaluate to a ${type}, not to ${typed.type}`;
-    return patternProblem(this.#environment.parse(expression).ast);
+    const nodes = nodesOf(this.#environment.parse(expression).ast);
+    return patternProblem(nodes) ?? this.#literalProblem(expression, nodes);
+  }
+
+  /** A server makes the values of conversions and formats of literals when it reads a rule. */
+  #literalProblem(expression: string, nodes: readonly Node[]): string | undefined {
+    for (const { start, end } of nodes.filter(isLiteralCall))
+      try {
+        this.#environment.clone().evaluate(expression.slice(start, end), {});
+      } catch (error) {
+        const { summary, message } = error as {
+          readonly summary?: string;
+          readonly message: string;
+        };
+        // A server finds these texts with the object.
+        if (!/^error during formatting: (fixed|scientific).* string$/.test(message))
+          return summary ?? message;
+      }
+    return undefined;
   }
 
   /** The reason for which literals with values of several types are refused. */
@@ -188,7 +206,7 @@ export function isLacking(summary: string): boolean {
 }
 
 /** Types of which a server and the library think the same. */
-const SCALAR = "'?(?:int|uint|double|bool|string|bytes)'?";
+const SCALAR = "'?(?:int|uint|double|bool|string|bytes|Quantity|Semver|Ip|Cidr|Url)'?";
 const OF_SCALARS = new RegExp(
   `(?:got|no such overload:) ${SCALAR}(?: and | \\S+ |$)(?:${SCALAR})?$`,
 );
@@ -208,11 +226,30 @@ function isRefused(result: TypeCheckResult): boolean {
 interface Node {
   readonly op?: unknown;
   readonly args?: unknown;
+  readonly start?: number;
+  readonly end?: number;
+}
+
+const CONVERSIONS: ReadonlySet<unknown> = new Set([
+  ...["int", "uint", "double", "bool", "string", `${OWN}timestamp`, `${OWN}duration`],
+]);
+
+/** Whether a node converts a literal, or formats literals. */
+function isLiteralCall({ op, args }: Node): boolean {
+  if (!Array.isArray(args)) return false;
+  const [name, ...given] = args;
+  const isKnown = op === "rcall" ? name === "format" : op === "call" && CONVERSIONS.has(name);
+  return isKnown && given.flat().every(isLiteral);
+}
+
+function isLiteral({ op, args }: Node): boolean {
+  if (op === "-_") return isLiteral(args as Node);
+  return op === "value" || (op === "list" && (args as Node[]).every(isLiteral));
 }
 
 /** A literal pattern that RE2 refuses. */
-function patternProblem(node: unknown): string | undefined {
-  const parts = nodesOf(node).flatMap(literalPattern);
+function patternProblem(nodes: readonly Node[]): string | undefined {
+  const parts = nodes.flatMap(literalPattern);
   for (const pattern of parts)
     try {
       fromRe2(pattern);
@@ -231,7 +268,7 @@ function nodesOf(node: unknown): Node[] {
 
 function literalPattern({ op, args }: Node): string[] {
   const isCall = (op === "call" || op === "rcall") && Array.isArray(args);
-  if (!isCall || !/_matches$/.test(String(args[0]))) return [];
+  if (!isCall || !/^find(All)?$|_matches$/.test(String(args[0]))) return [];
   const last: Node | undefined = [args.at(-1)].flat().at(-1);
   return last?.op === "value" && typeof last.args === "string" ? [last.args] : [];
 }

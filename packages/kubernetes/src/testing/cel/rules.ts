@@ -266,9 +266,23 @@ function textAt(rule: JsonObject, name: string): string | undefined {
 
 function errorCause(rule: JsonObject, { schema, path }: Field, error: unknown): Cause {
   const type = String(own(schema, "type") ?? "");
-  const text = `${summaryOf(error)} evaluating rule: ${rule["message"] ?? rule["rule"]}`;
+  const text = `${wordsOf(summaryOf(error))} evaluating rule: ${rule["message"] ?? rule["rule"]}`;
   const shown = `Invalid value: ${JSON.stringify(type)}: ${text}`;
   return { reason: "FieldValueInvalid", field: path || "<nil>", message: shown };
+}
+
+/** Words of a server for errors of the library. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^No such key: /, "no such key: "],
+  [/^modulo by zero$/, "modulus by zero"],
+  [/^integer overflow: .*$/, "integer overflow"],
+  [/^Unsigned integer overflow.*$/, "unsigned integer overflow"],
+  [/^Optional value is not present$/, "optional.none() dereference"],
+  [/^Invalid time zone specified: /, "unknown time zone "],
+];
+
+function wordsOf(summary: string): string {
+  return WORDS.reduce((text, [pattern, next]) => text.replace(pattern, next), summary);
 }
 
 /** The text of an error of the library, without the place. */

@@ -147,8 +147,12 @@ const NANO = 1_000_000_000n;
 export class Quantity {
   readonly nanos: bigint;
 
-  constructor(nanos: bigint) {
+  /** Whether Go keeps it as a whole number: not for what it reads with a fraction, or with more than 18 digits. */
+  readonly #isWhole: boolean;
+
+  constructor(nanos: bigint, isWhole: boolean) {
     this.nanos = nanos;
+    this.#isWhole = isWhole;
   }
 
   /** @throws Error for text that is no quantity */
@@ -165,13 +169,17 @@ export class Quantity {
     const up = base ** BigInt(Math.max(power, 0));
     const down = 10n ** BigInt(fraction.length) * base ** BigInt(Math.max(-power, 0));
     const nanos = (BigInt(whole + fraction) * NANO * up + down - 1n) / down;
-    return new Quantity(sign === "-" ? -nanos : nanos);
+    const count = whole.replace(/^0+/, "").length;
+    const room =
+      base === 10n ? 18 - count - fraction.length : 14 - count - Math.trunc((power * 3) / 10);
+    const isWhole = room >= 0 && (base === 10n ? power >= fraction.length : fraction === "");
+    return new Quantity(sign === "-" ? -nanos : nanos, isWhole);
   }
 
   /** Undefined if it is no integer of 64 bits. */
   get integer(): bigint | undefined {
     const value = this.nanos / NANO;
-    return this.nanos % NANO === 0n && BigInt.asIntN(64, value) === value ? value : undefined;
+    return this.#isWhole && BigInt.asIntN(64, value) === value ? value : undefined;
   }
 
   get number(): number {
@@ -183,16 +191,19 @@ export class Quantity {
   }
 
   plus(other: Quantity | bigint): Quantity {
-    return new Quantity(this.nanos + (typeof other === "bigint" ? other * NANO : other.nanos));
+    const one = typeof other === "bigint" ? new Quantity(other * NANO, true) : other;
+    return new Quantity(this.nanos + one.nanos, this.#isWhole && one.#isWhole);
   }
 
   minus(other: Quantity | bigint): Quantity {
-    return new Quantity(this.nanos - (typeof other === "bigint" ? other * NANO : other.nanos));
+    return this.plus(
+      typeof other === "bigint" ? -other : new Quantity(-other.nanos, other.#isWhole),
+    );
   }
 }
 
 const SEMVER =
-  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
+  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?!0\d+(?:[.+]|$))[0-9A-Za-z-]+(?:\.(?!0\d+(?:[.+]|$))[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
 /** A semantic version. */
 export class Semver {
@@ -224,7 +235,7 @@ export class Semver {
 }
 
 function normalized(text: string): string {
-  const [, core = "", rest = ""] = /^v?([^-+]*)(.*)$/.exec(text.trim()) ?? [];
+  const [, core = "", rest = ""] = /^v?([^-+]*)(.*)$/.exec(text) ?? [];
   const numbers = core.split(".").map((part) => part.replace(/^0+(?=\d)/, ""));
   while (numbers.length < 3) numbers.push("0");
   return numbers.join(".") + rest;
