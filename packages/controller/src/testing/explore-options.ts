@@ -81,8 +81,9 @@ export interface ExploreSettings<State> {
   readonly pairs?: number | undefined;
 
   /**
-   * Number of replicas that run side by side, of which one leads. From 2 on there are worlds in which a replica stands
-   * still for a minute after a step, loses its lease, and goes on. Whole, at least 1.
+   * Number of replicas that run side by side. From 2 on there are worlds in which a replica stands still for a minute
+   * after a step, loses its lease, and goes on, and two replicas in the `watch`ed reconcile of one key at one instant are
+   * a fault. Whole, at least 1.
    *
    * @defaultValue `1`
    */

@@ -56,12 +56,17 @@ export class Replica {
     return this.#crash.signal;
   }
 
+  /** Whether it neither stands still nor has crashed. */
+  get isAwake(): boolean {
+    return this.#pause === undefined && !this.crashed.aborted;
+  }
+
   /** The program's context. */
   context<World>(world: World): ProgramContext<World> {
     const { clock, random, signal, crashed, number: replica } = this;
     const linker = new Linker({
       known: this.#world.linked,
-      isAwake: () => this.#pause === undefined && !crashed.aborted,
+      isAwake: () => this.isAwake,
       step: (text, perform) => this.#callStep(text, perform),
     });
     const link = <System extends object>(system: System, name: string): System =>

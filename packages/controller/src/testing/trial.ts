@@ -99,7 +99,7 @@ class ScenarioError extends Error {}
 /** One world: the program, its users, and the faults of a plan. */
 export class Trial<World> implements ReplicaWorld {
   readonly journal: Journal = new Journal(() => this.#now);
-  readonly reconciles: Reconciles = new Reconciles();
+  readonly reconciles: Reconciles = new Reconciles((text) => this.#fail(text));
   readonly logger: Logger;
   readonly linked: ReplicaWorld["linked"];
   readonly #options: ResolvedExplore<World>;

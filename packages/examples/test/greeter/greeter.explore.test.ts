@@ -45,3 +45,34 @@ test("a late event does not hold up a stop", async () => {
   });
   expect(report.worlds).toBe(1);
 });
+
+test("the greeter on three replicas survives every move of a slot", async () => {
+  const worlds = isThorough ? 400 : 14;
+  const report = await explore({
+    time: Number.POSITIVE_INFINITY,
+    worlds,
+    replicas: 3,
+    // A world takes as long as its replicas look at slots: few slots, and few looks.
+    shards: { count: 3, leaseDuration: 20_000, renewDeadline: 12_000, retryPeriod: 5_000 },
+    quiet: 65_000,
+    setup: greeter,
+    resources: [Greeting, ConfigMap],
+    async scenario({ client, clock }) {
+      for (const name of ["Ann", "Bob"])
+        await client.create(Greeting, { metadata: nameOf(name), spec: { name } });
+      await clock.sleep(20_000);
+      await client.patch(Greeting, nameOf("Ann"), { spec: { name: "Anna" } });
+      await client.patch(Greeting, nameOf("Bob"), { spec: { name: "Bobby" } });
+    },
+  });
+  expect(report.worlds).toBe(worlds);
+  const places = ["slot", "wish"].map((kind) => `leases default/explored-${kind}-`);
+  for (const place of places) expect(report.steps.join("\n")).toContain(place);
+  for (const fault of ["crash-before", "crash-after", "response-lost", "lost-lease", "hand-over"])
+    expect([fault, report.faults[fault]]).toEqual([fault, expect.any(Number)]);
+  expectExactly(roles, report.rules);
+}, 1_800_000);
+
+function nameOf(name: string) {
+  return { namespace: "default", name: name.toLowerCase() };
+}

@@ -18,7 +18,11 @@ import { builtIn } from "../../object/built-in.ts";
 import type { KubeObject } from "../../object/kube-object.ts";
 import { type Resource, requireResource } from "../../object/resource.ts";
 import type { OperatorControllerArguments } from "../../operator/failure-events.ts";
-import type { OperatorContext, StartWork } from "../../operator/operator-options.ts";
+import type {
+  OperatorContext,
+  OperatorShardsOptions,
+  StartWork,
+} from "../../operator/operator-options.ts";
 import { runOperator } from "../../operator/run-operator.ts";
 import { FakeApi, serveResources } from "../fake-api.ts";
 import type { Normalise } from "../normal-form.ts";
@@ -49,6 +53,14 @@ export interface ExploreOperatorOptions<World = undefined>
   extends ExploreSettings<ClusterState<World>> {
   /** The operator: the option `setup` of `runOperator`. Its context also has `link` and `world`. */
   readonly setup: (context: ExploredContext<World>) => StartWork | Promise<StartWork>;
+
+  /**
+   * Slots, as the option of `runOperator`: all `replicas` work, each on the keys of its slots. The writes of Leases that
+   * take a slot, give it up or ask for it are steps then.
+   *
+   * @defaultValue none: one replica leads
+   */
+  readonly shards?: OperatorShardsOptions | undefined;
 
   /**
    * The operator of the last release, to prove an upgrade: worlds in which it gives way to `setup` after each of its steps
@@ -129,6 +141,7 @@ export interface OperatorExploration extends ExplorationReport {
 
 const OPTIONS: OptionNames<ExploreOperatorOptions<never>> = {
   setup: true,
+  shards: true,
   upgradeFrom: true,
   resourcesFrom: true,
   resources: true,
@@ -157,7 +170,7 @@ const BESIDE = [
   builtIn<KubeObject>("events.k8s.io/v1", "Event"),
 ];
 
-/** The rights on its Lease that `runOperator` needs. */
+/** The rights on its Leases that `runOperator` needs. */
 const ELECTION: PolicyRule = {
   apiGroups: ["coordination.k8s.io"],
   resources: ["leases"],
@@ -227,7 +240,7 @@ interface Cluster<World> {
 export async function explore<World = undefined>(
   options: ExploreOperatorOptions<World>,
 ): Promise<OperatorExploration> {
-  const { setup, upgradeFrom, resources, resourcesFrom, ...rest } = resolve(options);
+  const { setup, shards, upgradeFrom, resources, resourcesFrom, ...rest } = resolve(options);
   const { scenario, world, stateOf, normalise, recreates, ...settings } = rest;
   const rules: PolicyRule[] = [];
   const known: KnownCalls = new Set();
@@ -245,10 +258,11 @@ export async function explore<World = undefined>(
       runOperator(
         {
           name: "explored",
-          transport: new ExploredTransport(cluster.api, program),
+          transport: new ExploredTransport(cluster.api, program, shards !== undefined),
           setup: started(own, program, cluster.world),
           identity: `replica-${program.replica}`,
-          leaderElection: (settings.replicas ?? 1) > 1 && { namespace: "default" },
+          shards: shards && { namespace: "default", ...shards },
+          leaderElection: !shards && (settings.replicas ?? 1) > 1 && { namespace: "default" },
           health: false,
           clock: program.clock,
           random: program.random,
@@ -330,11 +344,12 @@ function started<World>(
 
 function resolve<World>(options: ExploreOperatorOptions<World>) {
   requireOptions("options", options, "explore", OPTIONS);
-  const { setup, upgradeFrom, resources, resourcesFrom = resources, ...rest } = options;
+  const { setup, shards, upgradeFrom, resources, resourcesFrom = resources, ...rest } = options;
   const { scenario, world, stateOf, normalise, recreates = [], ...settings } = rest;
   requireFunction("options.setup", setup);
   requireFunction("options.scenario", scenario);
   requireHooks("options", { world, stateOf, normalise, upgradeFrom });
+  if (shards !== undefined) requireOptions("options.shards", shards);
   const lists = { resources, resourcesFrom, recreates };
   for (const [name, list] of Object.entries(lists)) {
     requireArray(`options.${name}`, list);
@@ -342,7 +357,15 @@ function resolve<World>(options: ExploreOperatorOptions<World>) {
       requireResource(resource, `options.${name}[${index}]`);
   }
   const same: Normalise = (object) => object;
-  const hooks = { setup, upgradeFrom, scenario, world, stateOf, normalise: normalise ?? same };
+  const hooks = {
+    setup,
+    shards,
+    upgradeFrom,
+    scenario,
+    world,
+    stateOf,
+    normalise: normalise ?? same,
+  };
   return { ...settings, ...hooks, ...lists };
 }
 

@@ -1,5 +1,6 @@
 import { onAbort } from "@holdfast/clock";
 import type { ProgramContext, StepOptions, StepOutcome } from "@holdfast/controller/testing";
+import type { LeaseObject } from "../../election/lease-object.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../../transport/kube-transport.ts";
 import { connectionError } from "../connection-error.ts";
 import type { FakeApi } from "../fake-api.ts";
@@ -8,7 +9,7 @@ import type { Fault } from "../faults.ts";
 /** Milliseconds by which a late event comes later. */
 const LATE_BY = 60_000;
 
-/** Objects of these kinds come and go by themselves: their requests are no steps. */
+/** Objects of these kinds come and go by themselves: their requests are no steps, but for moves of slots. */
 const ASIDE = new Set(["leases", "events"]);
 
 type Program = Pick<ProgramContext<unknown>, "step" | "crashed" | "awake" | "clock">;
@@ -52,11 +53,14 @@ export class ExploredTransport implements KubeTransport {
   readonly description: string;
   readonly #api: FakeApi;
   readonly #program: Program;
+  readonly #hasSlots: boolean;
 
-  constructor(api: FakeApi, program: Program) {
+  /** @param hasSlots - whether the writes of Leases that move a slot are steps */
+  constructor(api: FakeApi, program: Program, hasSlots: boolean) {
     this.description = api.transport.description;
     this.#api = api;
     this.#program = program;
+    this.#hasSlots = hasSlots;
   }
 
   readonly send = async (request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> => {
@@ -80,7 +84,7 @@ export class ExploredTransport implements KubeTransport {
   async #perform(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
     const { step } = this.#program;
     const perform = (): Promise<KubeResponse> => this.#api.transport.send(request, signal);
-    const own = stepOf(request);
+    const own = stepOf(request, this.#hasSlots);
     if (own === undefined) return await this.#aside(perform);
     const { kind, text } = own;
     if (kind === "write" || kind === "get") {
@@ -127,7 +131,7 @@ export class ExploredTransport implements KubeTransport {
     { signal, close }: { readonly signal: AbortSignal; readonly close: () => void },
   ): AsyncGenerator<Uint8Array> {
     const { awake } = this.#program;
-    const own = stepOf(request);
+    const own = stepOf(request, this.#hasSlots);
     try {
       for await (const chunk of body) {
         if (own?.kind === "watch") await this.#deliver(chunk, own, { request, signal });
@@ -169,10 +173,11 @@ interface WatchLine {
 }
 
 /** The step that a request is; none for probes, Leases and Events. */
-function stepOf({ method, path, body }: KubeRequest): RequestStep | undefined {
+function stepOf(request: KubeRequest, hasSlots: boolean): RequestStep | undefined {
+  const { method, path, body } = request;
   const { pathname, searchParams } = new URL(path, "http://server");
   const { plural, namespace, name, subresource } = placeOf(pathname);
-  if (ASIDE.has(plural)) return undefined;
+  if (ASIDE.has(plural) && !(hasSlots && movesSlot(request))) return undefined;
   const kind = method === "GET" ? readOf(name, searchParams) : "write";
   if (kind === undefined) return undefined;
   const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
@@ -187,6 +192,15 @@ function stepOf({ method, path, body }: KubeRequest): RequestStep | undefined {
     hasTest: isTested(method, body),
     text: `${verb} ${resource} ${nameOf(ref)}`.trimEnd() + page,
   };
+}
+
+/** Whether a request takes or releases the Lease of a slot or of a wish. A renewal changes its time alone. */
+function movesSlot({ method, body = "{}" }: KubeRequest): boolean {
+  if (method === "GET") return false;
+  const { metadata = {}, spec = {} } = JSON.parse(body) as LeaseObject;
+  const { holderIdentity, acquireTime, renewTime } = spec;
+  const isRenewal = acquireTime?.slice(0, -4) !== renewTime?.slice(0, -4); // microseconds have no meaning
+  return /-(slot|wish)-\d+$/.test(metadata.name ?? "") && (!holderIdentity || !isRenewal);
 }
 
 /** Whether a JSON patch applies only if a value is as expected. */
