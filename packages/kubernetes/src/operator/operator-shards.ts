@@ -1,30 +1,41 @@
 import { abortable } from "@holdfast/clock/internal";
-import { type KeyShards, Shards } from "@holdfast/controller";
+import { type KeyShards, Shards, type ShardsOptions } from "@holdfast/controller";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { LeaseLock } from "../election/lease-lock.ts";
-import type { ResolvedOperator, ResolvedShards } from "./operator-options.ts";
+import type { ResolvedElection, ResolvedOperator, ResolvedShards } from "./operator-options.ts";
+
+/** Leases of an operator. */
+interface OperatorLeases {
+  readonly lockOf: (name: string) => LeaseLock;
+  /** Options of whoever takes them. */
+  readonly candidate: Pick<
+    ShardsOptions & ResolvedOperator,
+    "identity" | "leaseDuration" | "renewDeadline" | "retryPeriod" | "clock" | "random" | "logger"
+  >;
+}
+
+export function leasesOf(
+  { identity, clock, random, logger }: ResolvedOperator,
+  { namespace, leaseDuration, renewDeadline, retryPeriod }: ResolvedElection | ResolvedShards,
+  client: KubeClient,
+): OperatorLeases {
+  return {
+    lockOf: (name: string) => new LeaseLock({ client, namespace, name, leaseDuration, clock }),
+    candidate: { identity, leaseDuration, renewDeadline, retryPeriod, clock, random, logger },
+  };
+}
 
 /** The slots of an operator, on Leases. */
 export function shardsOf(
-  { name: operator, identity, clock, random, logger, metrics }: ResolvedOperator,
+  operator: ResolvedOperator,
   options: ResolvedShards,
   client: KubeClient,
 ): Shards {
-  const { namespace, name, count, leaseDuration, renewDeadline, retryPeriod } = options;
-  const shards = new Shards({
-    count,
-    identity,
-    lockOf: (lock) =>
-      new LeaseLock({ client, namespace, name: `${name}-${lock}`, leaseDuration, clock }),
-    leaseDuration,
-    renewDeadline,
-    retryPeriod,
-    clock,
-    random,
-    logger,
-  });
-  metrics?.shards(operator, shards);
+  const { name, count } = options;
+  const { lockOf, candidate } = leasesOf(operator, options, client);
+  const shards = new Shards({ count, lockOf: (lock) => lockOf(`${name}-${lock}`), ...candidate });
+  operator.metrics?.shards(operator.name, shards);
   return shards;
 }
 

@@ -15,7 +15,6 @@ import {
 } from "@holdfast/controller";
 import { KubeClient } from "../client/kube-client.ts";
 import { Cluster } from "../cluster/cluster.ts";
-import { LeaseLock } from "../election/lease-lock.ts";
 import { EventRecorder } from "../helper/event-recorder.ts";
 import { crdCheck } from "./crd-check.ts";
 import { type OperatorControllerArguments, recordFailures } from "./failure-events.ts";
@@ -29,7 +28,7 @@ import {
   resolveOperator,
   type StartWork,
 } from "./operator-options.ts";
-import { afterCatchUp, shardsOf } from "./operator-shards.ts";
+import { afterCatchUp, leasesOf, shardsOf } from "./operator-shards.ts";
 import { TermWork } from "./term-work.ts";
 
 /** Time to stop of parts that need hardly any, in milliseconds. */
@@ -240,24 +239,17 @@ function electorOf(
   { options, cluster, client, start, work }: Parts,
   election: ResolvedElection,
 ): LeaderElector {
-  const { name, identity, clock, random, logger, metrics } = options;
-  const { leaseDuration, renewDeadline, retryPeriod, namespace, name: lease } = election;
+  const { lockOf, candidate } = leasesOf(options, election, client);
   const elector = new LeaderElector({
-    lock: new LeaseLock({ client, namespace, name: lease, leaseDuration, clock }),
-    identity,
-    leaseDuration,
-    renewDeadline,
-    retryPeriod,
-    clock,
-    random,
-    logger,
+    lock: lockOf(election.name),
+    ...candidate,
     lead: async (leadership) => {
       // The previous leader may have written objects that these caches have not seen.
       await cluster.catchUp(leadership.signal);
       await work.run(start, leadership);
     },
   });
-  metrics?.leadership(name, elector);
+  options.metrics?.leadership(options.name, elector);
   return elector;
 }
 

@@ -1,8 +1,15 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { isLeadershipLostError, slotOf } from "@holdfast/controller";
-import type { OperatorOptions } from "@holdfast/kubernetes";
+import { isLeadershipLostError, type ReconcileRequest, slotOf } from "@holdfast/controller";
+import type { Informer, OperatorContext, OperatorOptions } from "@holdfast/kubernetes";
 import { beforeEach, describe, expect, it } from "vitest";
-import { ConfigMap, Greeting, Lease, OperatorWorld, type Replica } from "./operator-world.ts";
+import {
+  ConfigMap,
+  Greeting,
+  type GreetingObject,
+  Lease,
+  OperatorWorld,
+  type Replica,
+} from "./operator-world.ts";
 
 const COUNT = 8;
 const NAMES = Array.from({ length: 24 }, (_, index) => `guest-${index}`);
@@ -29,38 +36,43 @@ beforeEach(() => {
 
 /** A replica whose reconciles take 200 ms and write a ConfigMap. */
 function start(who: string, options: Partial<OperatorOptions> = {}): Replica {
-  return world.start(who, {
-    shards: { count: COUNT },
-    setup: ({ cluster, client, controller }) => {
-      const greetings = cluster.watch(Greeting);
-      return () => [
-        controller({
-          name: "greeter",
-          sources: [greetings.source()],
-          workers: 10,
-          reconcile: async ({ key, signal, leadership }) => {
-            const text = greetings.get(key)?.spec.name;
-            const { token = -1 } = leadership ?? {};
-            const work = { who, key, text, token, from: world.now, to: Number.POSITIVE_INFINITY };
-            works.push(work);
-            try {
-              await clock.sleep(200, { signal });
-              const [namespace = "", name = ""] = key.split("/");
-              await client.apply(
-                ConfigMap,
-                { metadata: { namespace, name }, data: { text } } as never,
-                { signal },
-              );
-            } finally {
-              work.to = world.now;
-            }
-          },
-        }),
-      ];
-    },
-    ...options,
+  const setup = greeter(async ({ key, signal, leadership }, { greetings, client }) => {
+    const text = greetings.get(key)?.spec.name;
+    const { token = -1 } = leadership ?? {};
+    const work = { who, key, text, token, from: world.now, to: Number.POSITIVE_INFINITY };
+    works.push(work);
+    try {
+      await clock.sleep(200, { signal });
+      const child = { metadata: { namespace: "default", name: nameOf(key) }, data: { text } };
+      await client.apply(ConfigMap, child as never, { signal });
+    } finally {
+      work.to = world.now;
+    }
   });
+  return world.start(who, { shards: { count: COUNT }, setup, ...options });
 }
+
+/** An operator that reconciles Greetings, many at a time. */
+function greeter(
+  reconcile: (
+    request: ReconcileRequest,
+    context: Pick<OperatorContext, "client"> & { readonly greetings: Informer<GreetingObject> },
+  ) => Promise<void>,
+): OperatorOptions["setup"] {
+  return ({ cluster, client, controller }) => {
+    const greetings = cluster.watch(Greeting);
+    return () => [
+      controller({
+        name: "greeter",
+        sources: [greetings.source()],
+        workers: NAMES.length,
+        reconcile: (request) => reconcile(request, { greetings, client }),
+      }),
+    ];
+  };
+}
+
+const nameOf = (key: string): string => key.split("/")[1] ?? "";
 
 const keysOf = (who: string, from = 0): string[] =>
   [
@@ -150,22 +162,12 @@ describe("runOperator with shards", () => {
     const results = new Map<string, unknown>();
     let isLate = false;
     const a = start("a", {
-      setup: ({ cluster, client, controller }) => {
-        const greetings = cluster.watch(Greeting);
-        return () => [
-          controller({
-            name: "greeter",
-            sources: [greetings.source()],
-            workers: 30,
-            reconcile: async ({ key }) => {
-              if (isLate) return;
-              await clock.sleep(30_000); // ignores its signal
-              const data = { metadata: { namespace: "default", name: key.slice(8) } };
-              results.set(key, await client.create(ConfigMap, data).catch((error) => error));
-            },
-          }),
-        ];
-      },
+      setup: greeter(async ({ key }, { client }) => {
+        if (isLate) return;
+        await clock.sleep(30_000); // ignores its signal
+        const data = { metadata: { namespace: "default", name: nameOf(key) } };
+        results.set(key, await client.create(ConfigMap, data).catch((error) => error));
+      }),
     });
     for (const name of NAMES) await world.greet(name);
     await clock.step(5_000);
