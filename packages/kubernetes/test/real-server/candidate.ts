@@ -4,7 +4,12 @@ import { fileURLToPath } from "node:url";
 import { realClock } from "@holdfast/clock";
 import type { ApiServer } from "../../../../services/apiserver.mjs";
 
-const MAIN = fileURLToPath(new URL("./candidate.mjs", import.meta.url));
+/** What a {@link Candidate} runs: a module of this folder, with arguments behind its identity and namespace. */
+interface Program {
+  readonly program: string;
+  readonly args: readonly string[];
+}
+const LEADER: Program = { program: "candidate.mjs", args: [] };
 
 /** The time in which a process has led, on the wall clock of the machine. */
 export interface Term {
@@ -17,7 +22,7 @@ export interface Term {
   readonly until: number | undefined;
 }
 
-/** `candidate.mjs` as a process. */
+/** An operator as a process: `candidate.mjs`, which competes for a Lease, or another program. */
 export class Candidate implements AsyncDisposable {
   readonly identity: string;
   /** Exit code. Null after SIGKILL. */
@@ -26,10 +31,16 @@ export class Candidate implements AsyncDisposable {
   readonly #terms: Term[] = [];
   #killedAt: number | undefined;
 
-  constructor(identity: string, namespace: string, server: ApiServer) {
+  constructor(
+    identity: string,
+    namespace: string,
+    server: ApiServer,
+    { program, args }: Program = LEADER,
+  ) {
     this.identity = identity;
+    const main = fileURLToPath(new URL(program, import.meta.url));
     const access = { API_URL: server.url, API_CA: server.ca, API_TOKEN: server.adminToken };
-    this.#child = spawn(process.execPath, [MAIN, identity, namespace], {
+    this.#child = spawn(process.execPath, [main, identity, namespace, ...args], {
       env: { ...process.env, ...access },
       stdio: ["ignore", "pipe", "inherit"],
     });
