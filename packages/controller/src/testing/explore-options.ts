@@ -147,8 +147,9 @@ export interface ProgramContext<World> {
 
   /**
    * A system outside of the program, each call of which is a step that faults can meet. Its methods return promises
-   * then, also those of its parts and of the objects that they return, as in `bank.payments.create()`. A method that
-   * returns an object with methods, and no promise, does so still, and is no step: `db.collection("x").insert(row)`.
+   * then, also those of its parts and of the objects and lists that they return, as in `bank.payments.create()`. A method
+   * that returns an object with methods, and no promise, does so still, and is no step: `db.collection("x").insert(row)`.
+   * Each item of an async iterable is a step.
    * Objects of the platform, such as a `Map` or a `Response`, are passed on as they are.
    *
    * @param system - an object with methods, or a function
@@ -247,7 +248,7 @@ export interface ExploreOptions<World, State = unknown> extends ExploreSettings<
   /** Does what users of the program do. */
   readonly scenario: (context: ScenarioSetting<World>) => Promise<unknown>;
 
-  /** The state of the world to compare: JSON, Maps and Sets. */
+  /** The state of the world to compare: JSON, Maps and Sets. Times of the run are not compared. */
   readonly stateOf: (world: World) => State;
 
   /**
@@ -379,11 +380,39 @@ function requireTexts(label: string, texts: readonly string[]): void {
   for (const [index, text] of texts.entries()) requireText(`${label}[${index}]`, text);
 }
 
-/** The state as JSON, with Maps and Sets. */
+/** Every world begins at this time of the fake clock; what a run dates is within a year of it. */
+const START = Date.UTC(2000, 0);
+const YEAR = 366 * 86_400_000;
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** The state as JSON, with Maps and Sets. All times of the run are the same time: as text, Date, milliseconds or seconds. */
 export function textOf(state: unknown): string {
-  const plain = (_: string, part: unknown): unknown => {
-    if (part instanceof Map) return Object.fromEntries(part);
-    return part instanceof Set ? [...part] : part;
-  };
+  const plain = (_: string, part: unknown): unknown => (isTime(part) ? "<time>" : plainPart(part));
   return JSON.stringify(state, plain) ?? "undefined";
+}
+
+function plainPart(part: unknown): unknown {
+  if (part instanceof Map) return Object.fromEntries(part);
+  if (part instanceof Set) return [...part];
+  return typeof part === "bigint" ? `${part}n` : part;
+}
+
+function isTime(part: unknown): boolean {
+  if (typeof part === "number") return isOfRun(part) || isOfRun(part * 1_000);
+  return typeof part === "string" && DATE.test(part) && isOfRun(Date.parse(part));
+}
+
+function isOfRun(time: number): boolean {
+  return time >= START && time < START + YEAR;
+}
+
+/** An argument or a result as a report shows it: values that JSON cannot have are no reason to fail. */
+export function shownValue(value: unknown, length: number): string {
+  if (value instanceof AbortSignal) return "signal";
+  if (typeof value === "function") return "function";
+  try {
+    return (JSON.stringify(value, (_, part) => plainPart(part)) ?? "undefined").slice(0, length);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }

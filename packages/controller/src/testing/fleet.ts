@@ -41,6 +41,7 @@ export class Fleet {
   readonly #options: FleetOptions;
   readonly #restarts = new Set<Timer>();
   #live: Replica[] = [];
+  #stopped: readonly Replica[] = [];
 
   /** Exits in a row. */
   #exits = 0;
@@ -64,6 +65,11 @@ export class Fleet {
   pending(): WaitingTimer[] {
     const restarts = [...this.#restarts].map(({ deadline }) => ({ label: "restart", deadline }));
     return [...restarts, ...this.#live.flatMap(({ clock }) => clock.pending())];
+  }
+
+  /** The timers that the replicas of the last stop have left. */
+  left(): WaitingTimer[] {
+    return this.#stopped.flatMap(({ clock }) => clock.pending());
   }
 
   startAll(): void {
@@ -110,6 +116,7 @@ export class Fleet {
     this.#restarts.clear();
     const stopping = this.#live;
     this.#live = [];
+    this.#stopped = stopping;
     const limit = clock.newTimer(STOP_LIMIT, { label: "stop" });
     const ended = Promise.all(stopping.map((replica) => replica.stop())).then(() => false);
     if (await Promise.race([ended, limit.fired]))

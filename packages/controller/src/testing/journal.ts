@@ -1,6 +1,6 @@
 import { messageOf } from "@holdfast/clock/internal";
 import type { Logger, LogLine } from "../logger.ts";
-import { textOf } from "./explore-options.ts";
+import { shownValue } from "./explore-options.ts";
 import type { Note, Step, StepOptions } from "./step.ts";
 
 /** Notes that a world keeps: a program that logs for ever must not fill the memory. */
@@ -83,5 +83,5 @@ export async function described<Value>(
 const MAX_OUTCOME = 80;
 
 function shown(value: unknown): string {
-  return value === undefined ? "" : textOf(value).slice(0, MAX_OUTCOME);
+  return value === undefined ? "" : shownValue(value, MAX_OUTCOME);
 }

@@ -1,3 +1,5 @@
+import { shownValue } from "./explore-options.ts";
+
 /** How a call of a linked system is done: as a step, or at once if it only makes another object. */
 export interface LinkedCalls {
   /** Names of the methods that are known, and whether each makes an object without a promise. */
@@ -48,10 +50,15 @@ export class Linker {
 
   #get(target: object, property: string | symbol, name: string): unknown {
     const value: unknown = Reflect.get(target, property, target);
-    if (property === "constructor" || !isLinkable(value)) return value;
-    if (typeof property === "symbol")
-      return typeof value === "function" ? value.bind(target) : value;
+    if (property === "constructor") return value;
+    if (typeof property === "symbol") {
+      if (typeof value !== "function") return value;
+      if (property !== Symbol.asyncIterator) return value.bind(target);
+      return () => this.#iterator(target as AsyncIterable<unknown>, name);
+    }
     const path = `${name}.${property}`;
+    if (Array.isArray(value)) return this.#result(value, path);
+    if (!isLinkable(value)) return value;
     const own = Object.getOwnPropertyDescriptor(target, property);
     if (own?.configurable === false && own.writable === false)
       throw new TypeError(
@@ -66,7 +73,7 @@ export class Linker {
     { name, args }: { readonly name: string; readonly args: readonly unknown[] },
   ): unknown {
     const { known, isAwake, step } = this.#calls;
-    const text = `${name}(${args.map(textOf).join(", ")})`;
+    const text = `${name}(${args.map((arg) => shownValue(arg, MAX_TEXT)).join(", ")})`;
     const given = args.map((arg) => this.#targets.get(arg as object) ?? arg);
     const perform = (): unknown => Reflect.apply(method, owner, given);
     const later = (run: () => unknown): Promise<unknown> =>
@@ -85,7 +92,23 @@ export class Linker {
     });
   }
 
+  /** Each item is a step: it may be the request for the next page. */
+  #iterator(iterable: AsyncIterable<unknown>, name: string): AsyncIterator<unknown> {
+    const iterator = iterable[Symbol.asyncIterator]();
+    const path = `${name}.next()`;
+    const next = async (): Promise<IteratorResult<unknown>> => {
+      const item = await iterator.next();
+      return { ...item, value: this.#result(item.value, path) };
+    };
+    return {
+      next: async () => (await this.#calls.step(path, next)) as IteratorResult<unknown>,
+      return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
+    };
+  }
+
   #result(value: unknown, name: string): unknown {
+    if (Array.isArray(value) && value.some((item) => isLinkable(item)))
+      return value.map((item, index) => this.#result(item, `${name}[${index}]`));
     return isLinkable(value) ? this.#wrap(value, name, undefined) : value;
   }
 }
@@ -101,17 +124,25 @@ function settled(run: () => unknown): { readonly value: unknown } | { readonly e
   }
 }
 
-/** Whether a value has methods that the test wrote: no data, and no object of the platform. */
-function isLinkable(value: unknown): value is object {
+/** Whether a value or a part of it has methods that the test wrote: no data, and no object of the platform. */
+function isLinkable(value: unknown, seen: Set<object> = new Set()): value is object {
   if (typeof value === "function") return true;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (seen.has(value)) return false;
+  seen.add(value);
   const parts: object[] = [];
   let part: object | null = value;
   while (part !== null && part !== Object.prototype) {
     parts.push(part);
     part = Object.getPrototypeOf(part) as object | null;
   }
-  return !parts.some((one) => isOfThePlatform(one.constructor)) && parts.some(hasMethod);
+  if (parts.some((one) => isOfThePlatform(one.constructor))) return false;
+  return parts.some(hasMethod) || ownParts(value).some((own) => isLinkable(own, seen));
+}
+
+/** The values of an object's own properties that no getter computes. */
+function ownParts(value: object): unknown[] {
+  return Object.values(Object.getOwnPropertyDescriptors(value)).map((own) => own.value);
 }
 
 function hasMethod(part: object): boolean {
@@ -134,9 +165,3 @@ function kindOf(value: unknown): string {
 }
 
 const MAX_TEXT = 60;
-
-function textOf(value: unknown): string {
-  if (value instanceof AbortSignal) return "signal";
-  const text = typeof value === "function" ? "function" : JSON.stringify(value);
-  return (text ?? "undefined").slice(0, MAX_TEXT);
-}

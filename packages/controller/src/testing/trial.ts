@@ -68,7 +68,7 @@ const MAX_ROUNDS = 100;
 /** Or within so many steps since it was last quiet for a second. */
 const MAX_STEPS = 5_000;
 
-/** Milliseconds beyond quiet that a world goes on while it is not as expected, and timers are left. */
+/** Milliseconds beyond quiet that a world goes on while it is not as expected, and the program waits for something. */
 const EXTENSION = 1_800_000;
 
 /** Milliseconds that a replica stands still: longer than any lease. */
@@ -82,7 +82,7 @@ export interface TrialOptions {
   readonly plan: Plan;
   /** Those of the reference, at which hand-overs happen. */
   readonly instants: readonly number[];
-  /** Whether a state before the stop is the expected one: if not, a world goes on while timers are left. */
+  /** Whether a state before the stop is the expected one: if not, a world goes on while the program waits for something. */
   readonly isExpected: (state: unknown) => boolean;
   /** The version that begins. */
   readonly version: "old" | "new";
@@ -305,7 +305,7 @@ export class Trial<World> implements ReplicaWorld {
     if (checks === "all") await this.#checkStillness();
     await this.#fleet.stopAll();
     await clock.sleep(1); // rejections are reported in a turn of the event loop
-    const timers = clock.pending().map(({ label = "without a label" }) => label);
+    const timers = this.#fleet.left().map(({ label = "without a label" }) => label);
     if (checks === "all" && timers.length > 0)
       this.#fail(`${timers.length} timers are left after the stop: ${timers.join(", ")}`);
   }
@@ -416,10 +416,16 @@ export class Trial<World> implements ReplicaWorld {
       const changed = this.#changedAt;
       await this.#sleep(this.#lastTimerBy(changed + longestTimer) - this.#now, "timers");
       const end = this.#now + Math.min(longestTimer, EXTENSION);
-      while (changed === this.#changedAt && !this.#isSettled && this.#lastTimerBy(end) > this.#now)
+      while (changed === this.#changedAt && !this.#isSettled && this.#waitsBy(end))
         await this.#sleep(Math.min(quiet, end - this.#now), "until settled");
       if (changed === this.#changedAt) return;
     }
+  }
+
+  /** Whether the program waits for a timer or in a reconcile, and may do so until then. */
+  #waitsBy(end: number): boolean {
+    if (this.#lastTimerBy(end) > this.#now) return true;
+    return this.#now < end && this.#unsettled !== undefined;
   }
 
   /** Sleeps, and a second longer, for what the timers at the end begin. */

@@ -18,6 +18,23 @@ class Sdk {
   async connect() {
     return { send: async (id: string) => void this.rows.add(`sent ${id}`) };
   }
+
+  /** A part that has no methods of its own, but parts that have. */
+  readonly rest = { issues: this.payments };
+
+  /** Such a part, made by a method. */
+  open(name: string) {
+    return { name, records: this.collection(name) };
+  }
+
+  async all() {
+    return [this.collection("each")];
+  }
+
+  async *pages() {
+    yield this.collection("page");
+    yield this.collection("page");
+  }
 }
 
 const rest = (signal: AbortSignal): Promise<void> =>
@@ -50,6 +67,46 @@ describe("link", () => {
       "sdk.connect()",
       'sdk.connect().send("a")',
     ]);
+  });
+
+  it("makes steps of parts without methods, of lists and of each item of an async iterable", async () => {
+    const { steps } = await exploring(async ({ world, link, signal }) => {
+      const sdk = link(world, "sdk");
+      const again = async (call: () => Promise<unknown>) => await call().catch(call);
+      await again(() => sdk.rest.issues.create("a"));
+      await again(() => sdk.open("zone").records.insert("a"));
+      const [first] = await sdk.all().catch(() => sdk.all());
+      await again(async () => await first?.insert("a"));
+      await again(async () => {
+        for await (const page of sdk.pages()) await page.insert("a");
+      });
+      await rest(signal);
+    });
+    expect(steps).toEqual([
+      'sdk.rest.issues.create("a")',
+      'sdk.open("zone").records.insert("a")',
+      "sdk.all()",
+      'sdk.all()[0].insert("a")',
+      "sdk.pages().next()",
+      'sdk.pages().next().insert("a")',
+      "sdk.pages().next()",
+      'sdk.pages().next().insert("a")',
+      "sdk.pages().next()",
+    ]);
+  });
+
+  it("takes an object whose parts have the methods, and data with a cycle as it is", async () => {
+    const { steps } = await exploring(async ({ world, link, signal }) => {
+      const api = link({ rest: { payments: world.payments } }, "api");
+      const again = async (call: () => Promise<unknown>) => await call().catch(call);
+      await again(() => api.rest.payments.create("a"));
+      const row: { self?: object } = {};
+      row.self = row;
+      const store = link({ get: async () => row }, "store");
+      expect(await store.get().catch(() => store.get())).toBe(row);
+      await rest(signal);
+    });
+    expect(steps).toEqual(['api.rest.payments.create("a")', "store.get()"]);
   });
 
   it("names step for a system that has no methods, and for one that is read-only", async () => {

@@ -92,7 +92,7 @@ export interface ExploreOperatorOptions<World = undefined>
   readonly world?: ((context: WorldContext) => World) | undefined;
 
   /**
-   * The state of the systems outside of the cluster to compare: JSON, Maps and Sets.
+   * The state of the systems outside of the cluster to compare: JSON, Maps and Sets. Times of the run are not compared.
    *
    * @defaultValue none
    */

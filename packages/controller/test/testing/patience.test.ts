@@ -1,0 +1,141 @@
+// Programs whose work takes its time: a job outside, a call that lasts, rows with times. None is accused.
+
+import type { Clock } from "@holdfast/clock";
+import { type ExploreOptions, explore, type ProgramContext } from "@holdfast/controller/testing";
+import { expect, it } from "vitest";
+
+const MINUTE = 60_000;
+
+/** A job outside of the program that takes a while. */
+class Jobs {
+  readonly rows = new Map<string, unknown>();
+  readonly begun = new Map<string, number>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async begin(id: string): Promise<void> {
+    if (!this.begun.has(id)) this.begun.set(id, this.#clock.now());
+  }
+
+  async isDone(id: string): Promise<boolean> {
+    return this.#clock.now() >= (this.begun.get(id) ?? 0) + 15 * MINUTE;
+  }
+
+  /** Takes as long as the rest of the job. */
+  async finish(id: string): Promise<void> {
+    await this.#clock.sleep((this.begun.get(id) ?? 0) + 15 * MINUTE - this.#clock.now());
+  }
+
+  async set(id: string, row: unknown): Promise<void> {
+    this.rows.set(id, row);
+  }
+}
+
+type Work = (jobs: Jobs, context: ProgramContext<Jobs>) => Promise<unknown>;
+
+/** Does the work as a reconcile, again five seconds after a failure. */
+const exploring = (work: Work, more: Partial<ExploreOptions<Jobs>> = {}) =>
+  explore<Jobs, unknown>({
+    world: ({ clock }) => new Jobs(clock),
+    async run(context) {
+      const { world, link, clock, signal } = context;
+      const jobs = link(world, "jobs");
+      const reconcile = context.watch("jobs", () => work(jobs, context));
+      const stopped = new Promise<void>((resolve) => {
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+      const loop = async (): Promise<void> => {
+        while (!signal.aborted) {
+          const isDone = await reconcile({ key: "a", signal }).then(
+            () => true,
+            () => false,
+          );
+          if (isDone) return;
+          await clock.sleep(5_000, { signal }).catch(() => {});
+        }
+      };
+      await Promise.race([loop().then(() => stopped), stopped]);
+    },
+    scenario: async () => {},
+    stateOf: ({ rows }) => rows,
+    time: Number.POSITIVE_INFINITY,
+    ...more,
+  });
+
+it("waits for a job outside that a program asks for every 30 s", async () => {
+  const { steps } = await exploring(async (jobs, { world, clock, signal }) => {
+    if (world.rows.has("a")) return;
+    await jobs.begin("a");
+    while (!(await jobs.isDone("a"))) await clock.sleep(30_000, { signal });
+    await jobs.set("a", "done");
+  });
+  expect(steps.at(-1)).toBe('jobs.set("a", "done")');
+});
+
+it("waits for a call that takes a quarter of an hour", async () => {
+  const { steps } = await exploring(async (jobs, { world }) => {
+    if (world.rows.has("a")) return;
+    await jobs.begin("a");
+    await jobs.finish("a");
+    await jobs.set("a", "done");
+  });
+  expect(steps.at(-1)).toBe('jobs.set("a", "done")');
+});
+
+it("does not compare times of a run: texts, Dates, milliseconds and seconds", async () => {
+  const { worlds } = await exploring(async (jobs, { clock }) => {
+    const at = clock.now();
+    const texts = { text: new Date(at).toISOString(), date: new Date(at) };
+    await jobs.set("a", { ...texts, milliseconds: at, seconds: Math.floor(at / 1_000) });
+  });
+  expect(worlds).toBeGreaterThan(5);
+});
+
+it("becomes quiet although a row outside has the time of the last beat", async () => {
+  const { worlds } = await exploring(async (jobs, { clock, signal }) => {
+    const beat = async (): Promise<void> => {
+      while (!signal.aborted) {
+        await jobs.set("a", { beat: clock.now() }).catch(() => {});
+        await clock.sleep(5 * MINUTE, { signal }).catch(() => {});
+      }
+    };
+    void beat();
+  });
+  expect(worlds).toBeGreaterThan(1);
+});
+
+it("compares other numbers and texts", async () => {
+  const problem = await exploring(async (jobs, { replica }) => {
+    await jobs.set("a", { replica, id: 946_684_799, of: "1999-12-31T23:59:59Z" });
+  }).catch((error: Error) => error.message);
+  expect(problem).toContain("changes it: jobs.set");
+});
+
+it("shows arguments and results that JSON cannot have", async () => {
+  const row: { self?: object } = {};
+  row.self = row;
+  const { steps } = await exploring(
+    async (jobs) => {
+      await jobs.set("a", 1n);
+      await jobs.set("b", row);
+    },
+    { stateOf: ({ rows }) => [...rows.keys(), rows.get("a")] },
+  );
+  expect(steps).toEqual(['jobs.set("a", "1n")', 'jobs.set("b", [object Object])']);
+});
+
+it("does not count timers of the scenario or of a fake as left by the program", async () => {
+  const { worlds } = await exploring((jobs) => jobs.set("a", "done"), {
+    world: ({ clock }) => {
+      clock.afterFunc(100 * 60 * MINUTE, () => {}, { label: "of the fake" });
+      return new Jobs(clock);
+    },
+    async scenario({ clock }) {
+      clock.afterFunc(100 * 60 * MINUTE, () => {}, { label: "of the scenario" });
+    },
+  });
+  expect(worlds).toBeGreaterThan(1);
+});
