@@ -14,9 +14,8 @@ export interface OutputOptions {
   readonly verbose?: boolean | undefined;
 }
 
-/** Makes lines safe for a terminal: what a server answers may contain escape codes. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it removes
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+/** Makes lines safe for a terminal: what a server answers may contain escape codes, or reorder the line. */
+const CONTROL = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 const LONGEST_LINE = 500;
 
 /** @param write - writes one line with its end */

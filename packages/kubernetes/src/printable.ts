@@ -1,5 +1,5 @@
 /** Characters that move a cursor, colour a terminal, end a line of a log or reorder text. */
-const CONTROLS = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+const CONTROLS = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 
 /**
  * A text of others as it may stand in a message and in a log: lines become one, and control characters are escaped

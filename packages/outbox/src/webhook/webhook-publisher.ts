@@ -35,8 +35,15 @@ const OPTIONS: OptionNames<WebhookPublisherOptions> = {
 /** Statuses from 400 to 499 that say "not now" and not "never". */
 const NOT_NOW = new Set([408, 425, 429]);
 
-/** Headers that only the program sets: a message may come from a stranger. */
-const NOT_OF_A_MESSAGE = new Set(["authorization", "cookie", "host", "proxy-authorization"]);
+/**
+ * Headers that only the program sets: a message may come from a stranger. Those after the first four frame a request or
+ * are of the connection: with a wrong length, the rest of a body would be the next request.
+ */
+const NOT_OF_A_MESSAGE = new Set([
+  ...["authorization", "cookie", "host", "proxy-authorization"],
+  ...["content-length", "transfer-encoding", "te", "trailer", "expect"],
+  ...["connection", "proxy-connection", "keep-alive", "upgrade", "http2-settings"],
+]);
 
 /** A response is read up to here, in bytes and in milliseconds, to use its connection again. */
 const DRAIN = { bytes: 1_048_576, time: 5_000 };
@@ -128,7 +135,8 @@ export interface WebhookPublisherOptions {
  * signal alone.
  *
  * A message rejects with a `TerminalError` if it is not JSON, has no valid URL, leads to an address that is not public
- * without permission, or sets `Authorization`, `Cookie`, `Host` or `Proxy-Authorization`.
+ * without permission, or sets `Authorization`, `Cookie`, `Host`, `Proxy-Authorization`, or a header of the connection or
+ * of its framing, such as `Content-Length` or `Upgrade`.
  *
  * Connections are kept and used again. The body of a response is read up to 1 MiB for at most 5 s, and ignored.
  *

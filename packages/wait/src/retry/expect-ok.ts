@@ -157,7 +157,8 @@ async function readStart(body: unknown, clock: Clock): Promise<string> {
   }
   // As a stream, so that a character that the limit cuts in two is left out.
   const text = new TextDecoder().decode(Uint8Array.from(bytes), { stream: true });
-  return text.replace(/\p{Cc}+/gu, " ").trim();
+  // Also what reorders a line or ends it, for a reader of logs.
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu, " ").trim();
 }
 
 /** Recursive, because each read waits for the one before and no delay lies in between. */

@@ -112,6 +112,15 @@ it("replaces control characters of the body", async () => {
   expect(message).toMatch(/: one two \[31mthree$/);
 });
 
+it.each(["009b", "061c", "200f", "202e", "2066", "2028"])(
+  "replaces U+%s of the body, which moves the rest of a line",
+  async (code) => {
+    const one = String.fromCharCode(Number.parseInt(code, 16));
+    const { message } = await failure(answer(500, { body: `one${one}two` }));
+    expect(message).toMatch(/: one two$/);
+  },
+);
+
 it("throws for the status even if the body cannot be read", async () => {
   const read = answer(404, { body: "gone" });
   await read.text();
