@@ -42,6 +42,7 @@ export class Fleet {
   readonly #restarts = new Set<Timer>();
   #live: Replica[] = [];
   #stopped: readonly Replica[] = [];
+  #isStopping = false;
 
   /** Exits in a row. */
   #exits = 0;
@@ -51,14 +52,14 @@ export class Fleet {
     this.#options = options;
   }
 
-  /** Whether a replica that has crashed is still to start. */
+  /** Whether a replica that has crashed is still to start, or those that stop have not ended. */
   get isDown(): boolean {
-    return this.#restarts.size > 0;
+    return this.#restarts.size > 0 || this.#isStopping;
   }
 
   /** The exit after which the program waits for its next start. */
   get exit(): string | undefined {
-    return this.isDown ? this.#lastExit?.text : undefined;
+    return this.#restarts.size > 0 ? this.#lastExit?.text : undefined;
   }
 
   /** The timers of the replicas that run, and the starts to come. */
@@ -117,11 +118,13 @@ export class Fleet {
     const stopping = this.#live;
     this.#live = [];
     this.#stopped = stopping;
+    this.#isStopping = true;
     const limit = clock.newTimer(STOP_LIMIT, { label: "stop" });
     const ended = Promise.all(stopping.map((replica) => replica.stop())).then(() => false);
     if (await Promise.race([ended, limit.fired]))
       fail(`the program has not stopped within ${STOP_LIMIT / 1_000} s`);
     limit.stop();
+    this.#isStopping = false;
   }
 
   #start(): void {

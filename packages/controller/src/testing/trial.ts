@@ -424,13 +424,13 @@ export class Trial<World> implements ReplicaWorld {
 
   /** Whether the program waits for a timer or in a reconcile, and may do so until then. */
   #waitsBy(end: number): boolean {
-    if (this.#lastTimerBy(end) > this.#now) return true;
+    if (this.#lastTimerBy(end) >= this.#now) return true;
     return this.#now < end && this.#unsettled !== undefined;
   }
 
-  /** Sleeps, and a second longer, for what the timers at the end begin. */
+  /** Sleeps, and a second longer, for what the timers at the end begin, also those that are due now. */
   async #sleep(duration: number, label: string): Promise<void> {
-    if (duration > 0) await this.#clock.sleep(duration + 1_000, { label });
+    if (duration >= 0) await this.#clock.sleep(duration + 1_000, { label });
   }
 
   /** Resolves when nothing has changed, and no replica has started, for the time that counts as quiet. */

@@ -2,6 +2,7 @@
 
 import type { Clock } from "@holdfast/clock";
 import { type ExploreOptions, explore, type ProgramContext } from "@holdfast/controller/testing";
+import { retry } from "@holdfast/wait";
 import { expect, it } from "vitest";
 
 const MINUTE = 60_000;
@@ -50,7 +51,7 @@ const exploring = (work: Work, more: Partial<ExploreOptions<Jobs>> = {}) =>
       const loop = async (): Promise<void> => {
         while (!signal.aborted) {
           const isDone = await reconcile({ key: "a", signal }).then(
-            () => true,
+            (value) => value !== "again",
             () => false,
           );
           if (isDone) return;
@@ -61,6 +62,7 @@ const exploring = (work: Work, more: Partial<ExploreOptions<Jobs>> = {}) =>
     },
     scenario: async () => {},
     stateOf: ({ rows }) => rows,
+    worlds: 30,
     time: Number.POSITIVE_INFINITY,
     ...more,
   });
@@ -73,6 +75,42 @@ it("waits for a job outside that a program asks for every 30 s", async () => {
     await jobs.set("a", "done");
   });
   expect(steps.at(-1)).toBe('jobs.set("a", "done")');
+});
+
+it("waits for a timer that is due at the instant at which the world counts as quiet", async () => {
+  const { steps } = await exploring(async (jobs, { world }) => {
+    if (world.rows.has("a")) return undefined;
+    await jobs.begin("a");
+    if (!(await jobs.isDone("a"))) return "again";
+    return await jobs.set("a", "done");
+  });
+  expect(steps.at(-1)).toBe('jobs.set("a", "done")');
+});
+
+it("waits for a hand-over to a replica that has work left", async () => {
+  const { faults } = await exploring(async () => {}, {
+    async run({ world, link, clock, signal }) {
+      const jobs = link(world, "jobs");
+      const until = (time: number): Promise<void> =>
+        clock.sleep((world.begun.get("a") ?? 0) + time - clock.now(), { signal });
+      const work = async (): Promise<void> => {
+        await jobs.begin("a");
+        await until(590_000);
+        await jobs.isDone("a");
+        await until(700_000);
+        await jobs.set("a", "done");
+        await clock.sleep(Number.POSITIVE_INFINITY, { signal });
+      };
+      await retry(work, {
+        clock,
+        shouldRetry: () => !signal.aborted,
+        delay: () => 1_000,
+        retries: 9,
+      }).catch(() => {});
+      await clock.sleep(60_000); // the stop takes its time
+    },
+  });
+  expect(faults["hand-over"]).toBeGreaterThan(1);
 });
 
 it("waits for a call that takes a quarter of an hour", async () => {

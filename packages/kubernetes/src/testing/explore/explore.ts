@@ -186,8 +186,8 @@ interface Cluster<World> {
   readonly start: number;
   readonly world: World;
   readonly history: History;
-  /** The state as text, and the revision of the history at which it was taken. */
-  text: { readonly revision: number; readonly state: string };
+  /** The state as JSON has it, and the revision of the history at which it was taken. */
+  last: { readonly revision: number; readonly state: unknown };
 }
 
 /**
@@ -277,8 +277,8 @@ export async function explore<World = undefined>(
       const api = new FakeApi({ clock, random, resources: withBeside(resources) });
       new GarbageCollector({ api, clock, resources });
       const history = new History({ api, resources, recreates });
-      const text = { revision: -1, state: "" };
-      return { api, start: clock.now(), world: world?.(context) as World, history, text };
+      const last = { revision: -1, state: undefined };
+      return { api, start: clock.now(), world: world?.(context) as World, history, last };
     },
     run: runWith(setup),
     upgradeFrom: upgradeFrom && runWith(upgradeFrom),
@@ -291,7 +291,7 @@ export async function explore<World = undefined>(
     },
     stateOf: snapshot,
     upkeep: UPKEEP,
-    revisionOf: (cluster) => [stateText(cluster, snapshot), stateOf?.(cluster.world)],
+    revisionOf: (cluster) => [plainState(cluster, snapshot), stateOf?.(cluster.world)],
     // Called once, at the end of a world.
     countsOf: ({ api, history }) => {
       rules.push(...api.rulesUsed());
@@ -301,15 +301,15 @@ export async function explore<World = undefined>(
   return { ...report, rules: mergeRules([...rules, ELECTION]) };
 }
 
-/** The state of a cluster as text, which is made anew after a change. */
-function stateText<World>(
+/** The state of a cluster, which is made anew after a change. */
+function plainState<World>(
   cluster: Cluster<World>,
   snapshot: (cluster: Cluster<World>) => Snapshot<World>,
-): string {
+): unknown {
   const { revision } = cluster.history;
-  if (cluster.text.revision !== revision)
-    cluster.text = { revision, state: JSON.stringify(snapshot(cluster)) };
-  return cluster.text.state;
+  if (cluster.last.revision !== revision)
+    cluster.last = { revision, state: snapshot(cluster).toJSON() };
+  return cluster.last.state;
 }
 
 /** The setup, which tells the explorer how far it is, and which reconciles fail. */
