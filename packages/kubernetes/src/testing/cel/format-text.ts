@@ -68,19 +68,24 @@ function formatted(value: Value, verb: string, digits: number): string {
 const TEXT =
   "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps";
 
+const TYPES: readonly (readonly [string, (value: Value) => boolean])[] = [
+  ["null", (value) => value === null],
+  ["list", Array.isArray],
+  ["bytes", (value) => value instanceof Uint8Array],
+  ["timestamp", isDate],
+  ["map", isMap],
+  ["string", (value) => typeof value === "string"],
+  ["bool", (value) => typeof value === "boolean"],
+  ["int", (value) => typeof value === "bigint"],
+  ["double", (value) => typeof value === "number"],
+  ["duration", ({ seconds }) => typeof seconds === "bigint"],
+  ["type", (value) => /^Type</.test(String(value))],
+  ["uint", (value) => value.constructor.name === "UnsignedInt"],
+];
+
 /** The name of the type of a value in CEL. */
 function typeOf(value: Value): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "list";
-  if (value instanceof Uint8Array) return "bytes";
-  if (isDate(value)) return "timestamp";
-  if (isMap(value)) return "map";
-  const plain = { string: "string", boolean: "bool", bigint: "int", number: "double" };
-  if (typeof value !== "object") return plain[typeof value as keyof typeof plain] ?? typeof value;
-  if (typeof value.seconds === "bigint") return "duration";
-  if (/^Type</.test(String(value))) return "type";
-  const name: string = value.constructor?.name ?? "object";
-  return name === "UnsignedInt" ? "uint" : name;
+  return TYPES.find(([, isOf]) => isOf(value))?.[0] ?? value.constructor.name;
 }
 
 function wholeOf(value: Value): bigint {

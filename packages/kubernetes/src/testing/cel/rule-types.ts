@@ -75,8 +75,10 @@ export class RuleTypes {
     if (!typed.valid) return isLacking(summaryOf(typed)) ? undefined : summaryOf(typed);
     const mixed = this.#mixedProblem(expression, self, old);
     if (mixed !== undefined) return mixed;
-    if (typed.type !== type && typed.type !== "dyn")
-      return `the expression must evaluate to a ${type}, not to ${typed.type}`;
+    return resultProblem(typed, type) ?? this.#nodeProblem(expression);
+  }
+
+  #nodeProblem(expression: string): string | undefined {
     const nodes = nodesOf(this.#environment.parse(expression).ast);
     return patternProblem(nodes) ?? this.#literalProblem(expression, nodes);
   }
@@ -184,6 +186,11 @@ export const TYPED: JsonObject = {
   kind: TEXT,
   metadata: { type: "object", properties: { name: TEXT, generateName: TEXT } },
 };
+
+function resultProblem(typed: TypeCheckResult, wanted: string): string | undefined {
+  if (typed.type === wanted || typed.type === "dyn") return undefined;
+  return `the expression must evaluate to a ${wanted}, not to ${typed.type}`;
+}
 
 function summaryOf({ error }: TypeCheckResult): string {
   return (error?.summary ?? String(error)).replaceAll(OWN, "");

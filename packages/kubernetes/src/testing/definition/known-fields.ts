@@ -82,26 +82,29 @@ export function* schemaFindings(
 
 function* findings(value: unknown, shape: Shape, path: string): Generator<Finding> {
   if (value === undefined || value === null || shape === "schema") return;
-  if (!isOf(value, shape)) {
-    const type = typeof shape === "string" ? shape : Array.isArray(shape) ? "array" : "object";
-    const article = /^[aeiou]/.test(type) ? "an" : "a";
+  if (!isOf(value, shape))
     yield {
       isRefused: true,
-      text: `${path} must be ${article} ${type}, got ${JSON.stringify(value)}`,
+      text: `${path} must be ${typeOf(shape)}, got ${JSON.stringify(value)}`,
     };
-  } else if (Array.isArray(value))
+  else if (Array.isArray(value))
     for (const [index, item] of value.entries())
       yield* findings(item, (shape as readonly [Shape])[0], `${path}[${index}]`);
-  else if (isObject(value))
-    for (const [name, member] of Object.entries(value)) {
-      const known = own(shape as unknown as JsonObject, name) as Shape | undefined;
-      if (known !== undefined) yield* findings(member, known, `${path}.${name}`);
-      else
-        yield {
-          isRefused: false,
-          text: `${path}.${name} is no field of a manifest, and is ignored`,
-        };
-    }
+  else if (isObject(value)) yield* memberFindings(value, shape as Shapes, path);
+}
+
+function* memberFindings(value: JsonObject, shapes: Shapes, path: string): Generator<Finding> {
+  for (const [name, member] of Object.entries(value)) {
+    const at = `${path}.${name}`;
+    const known = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
+    if (known !== undefined) yield* findings(member, known, at);
+    else yield { isRefused: false, text: `${at} is no field of a manifest, and is ignored` };
+  }
+}
+
+function typeOf(shape: Shape): string {
+  if (typeof shape !== "string") return Array.isArray(shape) ? "an array" : "an object";
+  return shape === "integer" ? "an integer" : `a ${shape}`;
 }
 
 function isOf(value: unknown, shape: Shape): boolean {
