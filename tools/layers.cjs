@@ -182,6 +182,7 @@ module.exports = {
     outbox: ["terminal", "web", ...locks, ...outbox],
     greeter: ["@holdfast/kubernetes"],
     "cron-task": ["@holdfast/kubernetes"],
+    website: ["@holdfast/kubernetes"],
     "dns-sync": ["terminal", "web", "@holdfast/kubernetes", "@holdfast/kubernetes/testing"],
     ethernet: ["terminal", "picture"],
     herd: ["terminal", "picture"],

@@ -196,6 +196,13 @@ export const pages = new Map(
       keywords:
         "crd generator zod arktype json schema custom resource definition openapi cel validation types",
     },
+    "docs/status-conditions-events-finalizers.md": {
+      title: "Status, conditions, Events and finalizers of an operator",
+      description:
+        "Conditions with observedGeneration, Events, a finalizer for a record outside: a Website operator, tested.",
+      keywords:
+        "status conditions observedGeneration events finalizer ownerReferences rolling hash annotation ingress",
+    },
     "docs/testing-an-operator.md": {
       title: "Test a Kubernetes operator without a cluster",
       description:
