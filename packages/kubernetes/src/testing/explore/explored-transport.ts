@@ -1,6 +1,5 @@
 import { onAbort } from "@holdfast/clock";
 import type { ProgramContext, StepOptions, StepOutcome } from "@holdfast/controller/testing";
-import type { LeaseObject } from "../../election/lease-object.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../../transport/kube-transport.ts";
 import { connectionError } from "../connection-error.ts";
 import type { FakeApi } from "../fake-api.ts";
@@ -194,10 +193,16 @@ function stepOf(request: KubeRequest, hasSlots: boolean): RequestStep | undefine
   };
 }
 
+/** The part of a Lease that tells a move from a renewal. */
+interface Lease {
+  readonly metadata?: { readonly name?: string };
+  readonly spec?: Readonly<Partial<Record<"holderIdentity" | "acquireTime" | "renewTime", string>>>;
+}
+
 /** Whether a request takes or releases the Lease of a slot or of a wish. A renewal changes its time alone. */
 function movesSlot({ method, body = "{}" }: KubeRequest): boolean {
   if (method === "GET") return false;
-  const { metadata = {}, spec = {} } = JSON.parse(body) as LeaseObject;
+  const { metadata = {}, spec = {} } = JSON.parse(body) as Lease;
   const { holderIdentity, acquireTime, renewTime } = spec;
   const isRenewal = acquireTime?.slice(0, -4) !== renewTime?.slice(0, -4); // microseconds have no meaning
   return /-(slot|wish)-\d+$/.test(metadata.name ?? "") && (!holderIdentity || !isRenewal);
