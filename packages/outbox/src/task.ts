@@ -1,7 +1,9 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   callSafely,
+  messageOf,
   type OptionNames,
+  RepeatedLines,
   requireClock,
   requireHooks,
   requireMethods,
@@ -69,7 +71,7 @@ export interface TaskOptions {
 /** Options with their defaults. */
 export type Resolved<Options extends TaskOptions> = {
   readonly [Name in Exclude<keyof Options, "random">]-?: NonNullable<Options[Name]>;
-} & Pick<Options, "random">;
+} & Pick<Options, "random"> & { readonly lines: RepeatedLines };
 
 /** The options of every task. */
 export const TASK_OPTIONS: OptionNames<TaskOptions> = {
@@ -92,7 +94,8 @@ export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {
   requireHooks("options", { onEvent, random });
   requireMethods("options.logger", logger, Object.keys(defaultLogger));
   requireClock("options.clock", clock);
-  return { name, storeTimeout, jitter, onEvent, logger, clock, random };
+  const lines = new RepeatedLines(clock);
+  return { name, storeTimeout, jitter, onEvent, logger, lines, clock, random };
 }
 
 /**
@@ -136,28 +139,46 @@ export type OutboxEvent =
 interface EventSink {
   readonly logger: Logger;
   readonly onEvent: (event: OutboxEvent) => void;
+  readonly lines: RepeatedLines;
 }
 
 /**
  * Logs an event and calls `onEvent`, whose errors are logged too. It never throws: a throw would make the
  * caller repeat work that is done.
  */
-export function report(event: OutboxEvent, { logger, onEvent }: EventSink): void {
-  callSafely(() => log(event, logger));
+export function report(event: OutboxEvent, sink: EventSink): void {
+  callSafely(() => log(event, sink));
   callSafely(
-    () => onEvent(event),
-    (err) => callSafely(() => logger.error({ err }, "hook threw; ignored")),
+    () => sink.onEvent(event),
+    (err) => callSafely(() => logError(err, "hook threw; ignored", sink)),
   );
 }
 
-function log(event: OutboxEvent, logger: Logger): void {
+/** Logs an error, the same one once a minute. */
+function logError(err: unknown, message: string, { logger, lines }: EventSink): void {
+  const more = lines.detailsOf(`${message} ${messageOf(err)}`);
+  if (more !== undefined) logger.error({ err, ...more }, message);
+}
+
+type FailedEvent = OutboxEvent & { readonly failure: Failure };
+
+/** The failures of a receiver that is down differ only in their messages: a warning a minute for each topic. */
+function logFailed({ claim, failure }: FailedEvent, sink: EventSink): void {
+  const { logger, lines } = sink;
+  const more = lines.detailsOf(`failed ${claim.message.topic} ${failure.error}`);
+  const level = more === undefined ? "debug" : "warn";
+  logger[level]({ ...factsOf(claim), ...failure, ...more }, "attempt failed");
+}
+
+function log(event: OutboxEvent, sink: EventSink): void {
+  const { logger } = sink;
   switch (event.type) {
     case "delivered":
     case "released":
       logger.debug(factsOf(event.claim), `message ${event.type}`);
       break;
     case "failed":
-      logger.warn({ ...factsOf(event.claim), ...event.failure }, "attempt failed");
+      logFailed(event, sink);
       break;
     case "expired":
       logger.warn({ ...factsOf(event.claim), ...event.failure }, "claim expired");
@@ -190,7 +211,7 @@ function log(event: OutboxEvent, logger: Logger): void {
     case "claimed":
       break;
     case "error":
-      logger.error({ err: event.error }, "request to the store failed; repeating it");
+      logError(event.error, "request to the store failed; repeating it", sink);
       break;
   }
 }

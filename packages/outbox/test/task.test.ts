@@ -1,3 +1,5 @@
+import { realClock } from "@holdfast/clock";
+import { RepeatedLines } from "@holdfast/clock/internal";
 import type { OutboxEvent } from "@holdfast/outbox";
 import { expect, it } from "vitest";
 import { report } from "../src/task.ts";
@@ -38,11 +40,11 @@ it.each<[OutboxEvent, ...line: unknown[]]>([
   [{ type: "removed", count: 7 }, "info", { count: 7 }, "delivered messages removed"],
   [{ type: "error", error }, "error", { err: error }, "request to the store failed; repeating it"],
 ])("logs the event %o, and passes it on", (event, ...line) => {
-  const lines: unknown[][] = [];
+  const logged: unknown[][] = [];
   const write =
     (level: string) =>
     (...args: unknown[]) =>
-      void lines.push([level, ...args]);
+      void logged.push([level, ...args]);
   const logger = {
     debug: write("debug"),
     info: write("info"),
@@ -50,7 +52,8 @@ it.each<[OutboxEvent, ...line: unknown[]]>([
     error: write("error"),
   };
   const events: OutboxEvent[] = [];
-  report(event, { logger, onEvent: (passed) => void events.push(passed) });
-  expect(lines).toEqual(line.length === 0 ? [] : [line]);
+  const lines = new RepeatedLines(realClock);
+  report(event, { logger, lines, onEvent: (passed) => void events.push(passed) });
+  expect(logged).toEqual(line.length === 0 ? [] : [line]);
   expect(events).toEqual([event]);
 });

@@ -37,5 +37,6 @@ export { findByCode, isStop, TIMEOUT_CODE } from "./error-chain.ts";
 export { holdOpen, type LoopClock, simulatedTime, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
 export { messageOf } from "./message-of.ts";
+export { RepeatedLines } from "./repeated-lines.ts";
 export { instantAfter, roundToNanosecond } from "./rounding.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";

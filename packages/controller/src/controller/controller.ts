@@ -107,7 +107,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.name = name;
     this.stopTimeout = resolved.grace + resolved.abortGrace;
     this.#options = resolved;
-    this.#hooks = new Hooks(logger, name);
+    this.#hooks = new Hooks(logger, name, clock);
     this.#workers = new Workers(resolved, this.#hooks, () => {
       this.#settleDrain();
       this.#workers.slots?.changed();

@@ -1,4 +1,5 @@
-import { callSafely } from "@holdfast/clock/internal";
+import type { PassiveClock } from "@holdfast/clock";
+import { callSafely, messageOf, RepeatedLines } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { type Logger, logSafely } from "../logger.ts";
 import type { QueueMetrics } from "../queue/work-queue-options.ts";
@@ -7,15 +8,20 @@ import type { QueueMetrics } from "../queue/work-queue-options.ts";
 export class Hooks {
   readonly #logger: Logger;
   readonly #name: string;
+  readonly #lines: RepeatedLines;
 
-  constructor(logger: Logger, name: string) {
+  constructor(logger: Logger, name: string, clock: PassiveClock) {
     this.#logger = logger;
     this.#name = name;
+    this.#lines = new RepeatedLines(clock);
   }
 
-  /** Calls a hook. Its error is logged, thrown or rejected. */
+  /** Calls a hook. Its error, thrown or rejected, is logged; the same one of the same hook once a minute. */
   call(hook: string, run: () => unknown): void {
-    callSafely(run, (err) => this.log("error", { hook, err }, "controller hook failed"));
+    callSafely(run, (err) => {
+      const more = this.#lines.detailsOf(`${hook} ${messageOf(err)}`);
+      if (more !== undefined) this.log("error", { hook, err, ...more }, "controller hook failed");
+    });
   }
 
   /** The metrics of a queue, whose errors end neither a worker nor a stop. */

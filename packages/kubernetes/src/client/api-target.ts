@@ -1,5 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { requireClock, requireMethods } from "@holdfast/clock/internal";
+import { messageOf, RepeatedLines, requireClock, requireMethods } from "@holdfast/clock/internal";
 import { defaultLogger, type Logger } from "@holdfast/controller";
 import { KUBERNETES_METRICS, type KubernetesMetrics } from "../kubernetes-metrics.ts";
 import { LOGGER, warn } from "../logger.ts";
@@ -40,11 +40,13 @@ export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
   requireMethods("options.logger", logger, LOGGER);
   if (metrics !== undefined) requireMethods("options.metrics", metrics, KUBERNETES_METRICS);
   const log = new WarningLog(logger);
+  const lines = new RepeatedLines(clock);
   const measure = (count: (metrics: KubernetesMetrics) => void, fact: string): void => {
     try {
       if (metrics !== undefined) count(metrics);
     } catch (err) {
-      warn(logger, { err }, `metrics threw; ${fact} not counted`);
+      const more = lines.detailsOf(`${fact} ${messageOf(err)}`);
+      if (more !== undefined) warn(logger, { err, ...more }, `metrics threw; ${fact} not counted`);
     }
   };
   return {

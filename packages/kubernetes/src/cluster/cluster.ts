@@ -99,7 +99,8 @@ export class Cluster implements Runnable {
       { onWrite, beforeWrite },
     );
     this.#options = resolved;
-    this.#settings = { ...resolved, hooks: new Hooks(logger, metrics), progress: this.#progress };
+    const hooks = new Hooks(logger, metrics, clock);
+    this.#settings = { ...resolved, hooks, progress: this.#progress };
   }
 
   /**

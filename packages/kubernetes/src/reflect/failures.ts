@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { messageOf } from "@holdfast/clock/internal";
+import { messageOf, RepeatedLines } from "@holdfast/clock/internal";
 import { findApiError } from "../client/api-error.ts";
 import type { Hooks } from "./hooks.ts";
 import type { SessionEnd } from "./next-step.ts";
@@ -14,9 +14,6 @@ export interface FailuresOptions {
   readonly namespace: string | undefined;
 }
 
-/** A failure with the same text is logged once in this time, in milliseconds. */
-const LOG_INTERVAL = 60_000;
-
 /** The failures of a reflector, and their log lines. */
 export class Failures {
   /** Whether the server refuses to list. */
@@ -26,11 +23,11 @@ export class Failures {
   /** Failures since the last event, bookmark or complete list. */
   #count = 0;
   #listsSince: number | undefined = undefined;
-  /** Texts that were logged within the interval, and how often they came since. */
-  readonly #logged = new Map<string, { readonly at: number; count: number }>();
+  readonly #lines: RepeatedLines;
 
   constructor(options: FailuresOptions) {
     this.#options = options;
+    this.#lines = new RepeatedLines(options.clock);
   }
 
   /** When the first list failed since the last complete one. */
@@ -69,24 +66,15 @@ export class Failures {
 
   /** One failure is routine: servers restart, connections break. */
   #log(phase: "list" | "watch", message: string, cause: object): void {
-    const { clock, hooks, resource, namespace } = this.#options;
+    const { hooks, resource, namespace } = this.#options;
     const details = { resource, namespace, phase, ...cause };
     const text = `${phase} failed; retrying`;
     if (this.#count === 1) {
       hooks.log("debug", details, text);
       return;
     }
-    const now = clock.monotonic();
-    const logged = this.#logged.get(`${phase} ${message}`);
-    if (logged !== undefined && now - logged.at < LOG_INTERVAL) {
-      logged.count++;
-      return;
-    }
-    const more = logged === undefined ? {} : { count: logged.count + 1 };
-    for (const [key, { at }] of this.#logged)
-      if (now - at >= LOG_INTERVAL) this.#logged.delete(key);
-    this.#logged.set(`${phase} ${message}`, { at: now, count: 0 });
-    hooks.log("warn", { ...details, ...more }, text);
+    const more = this.#lines.detailsOf(`${phase} ${message}`);
+    if (more !== undefined) hooks.log("warn", { ...details, ...more }, text);
   }
 
   #messageOf(end: SessionEnd): string {

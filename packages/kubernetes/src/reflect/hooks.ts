@@ -1,4 +1,5 @@
-import { callSafely } from "@holdfast/clock/internal";
+import type { PassiveClock } from "@holdfast/clock";
+import { callSafely, messageOf, RepeatedLines } from "@holdfast/clock/internal";
 import type { Logger } from "@holdfast/controller";
 import type { KubernetesMetrics } from "../kubernetes-metrics.ts";
 
@@ -6,10 +7,12 @@ import type { KubernetesMetrics } from "../kubernetes-metrics.ts";
 export class Hooks {
   readonly #logger: Logger;
   readonly #metrics: KubernetesMetrics | undefined;
+  readonly #lines: RepeatedLines;
 
-  constructor(logger: Logger, metrics: KubernetesMetrics | undefined) {
+  constructor(logger: Logger, metrics: KubernetesMetrics | undefined, clock: PassiveClock) {
     this.#logger = logger;
     this.#metrics = metrics;
+    this.#lines = new RepeatedLines(clock);
   }
 
   /** Logs a line. An error of the logger is dropped: there is nowhere left to report it. */
@@ -17,13 +20,16 @@ export class Hooks {
     callSafely(() => this.#logger[level](details, message));
   }
 
-  /** Hands a fact to the metrics. Their errors are logged. */
+  /** Hands a fact to the metrics. Their errors are logged, the same one once a minute. */
   measure(fact: (metrics: KubernetesMetrics) => void): void {
     const metrics = this.#metrics;
     if (metrics === undefined) return;
     callSafely(
       () => fact(metrics),
-      (err) => this.log("error", { err }, "metrics failed"),
+      (err) => {
+        const more = this.#lines.detailsOf(messageOf(err));
+        if (more !== undefined) this.log("error", { err, ...more }, "metrics failed");
+      },
     );
   }
 }

@@ -1,0 +1,83 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { type Logger, MemoryLock, silentLogger } from "@holdfast/controller";
+import { type OutboxEvent, Recovery, Relay, Retention } from "@holdfast/outbox";
+import { MemoryStore } from "@holdfast/outbox/testing";
+import { describe, expect, it } from "vitest";
+
+const down = (): Promise<never> => Promise.reject(new Error("down"));
+const brokenLock = { description: "row a", get: down, create: down, update: down };
+const brokenStore = {
+  order: "none" as const,
+  claim: down,
+  nextDue: down,
+  write: down,
+  now: down,
+  listen: down,
+  expired: down,
+  recover: down,
+  removeDelivered: down,
+};
+
+interface Common {
+  readonly name: string;
+  readonly clock: FakeClock;
+  readonly logger: Logger;
+}
+
+interface Runnable {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+async function filled(clock: FakeClock): Promise<MemoryStore> {
+  const store = new MemoryStore();
+  await store.transaction(async (tx) => {
+    for (let order = 0; order < 30; order++) {
+      const schedule = { maxAttempts: 1_000, factor: 1, initialDelay: 10_000 };
+      const message = { topic: "orders", key: `${order}`, payload: order, ...schedule };
+      await store.save(tx, message, clock.now());
+    }
+  });
+  return store;
+}
+
+/** Each has one thing that fails all the time. */
+const DOORS: Record<string, (common: Common) => Promise<Runnable>> = {
+  "a relay whose store is down": async (common) =>
+    new Relay({ ...common, store: brokenStore, publisher: { publish: async () => {} } }),
+  "a relay whose receiver is down": async (common) =>
+    new Relay({ ...common, store: await filled(common.clock), publisher: { publish: down } }),
+  "a relay whose hook throws": async (common) =>
+    new Relay({
+      ...common,
+      store: await filled(common.clock),
+      publisher: { publish: async () => {} },
+      onEvent: throwOddly,
+    }),
+  "a recovery whose store is down": async (common) =>
+    new Recovery({ ...common, store: brokenStore, lock: new MemoryLock() }),
+  "a recovery whose lock is down": async (common) =>
+    new Recovery({ ...common, store: brokenStore, lock: brokenLock }),
+  "a retention whose lock is down": async (common) =>
+    new Retention({ ...common, store: brokenStore, lock: brokenLock, olderThan: 1 }),
+};
+
+function throwOddly(_: OutboxEvent): never {
+  throw new Error("odd");
+}
+
+describe("a failure that repeats is logged once a minute", () => {
+  it.each(Object.entries(DOORS))("%s", async (_, make) => {
+    const clock = new FakeClock();
+    const lines: object[] = [];
+    const write = (details: object): void => void lines.push(details);
+    const logger: Logger = { ...silentLogger, warn: write, error: write };
+    const runnable = await make({ name: "task", clock, logger });
+    const stop = new AbortController();
+    const run = runnable.run(stop.signal);
+    await clock.step(600_000);
+    stop.abort();
+    await clock.run(() => run);
+    expect(lines.length).toBeGreaterThan(0);
+    expect(lines.length).toBeLessThanOrEqual(2 * 11); // two texts at most
+  });
+});
