@@ -42,7 +42,10 @@ export interface NewMessage {
    */
   readonly headers?: MessageHeaders | undefined;
 
-  /** The body: any JSON value, at most 8 MiB as JSON. */
+  /**
+   * The body: any JSON value, at most 8 MiB as JSON. A value that JSON would change into null or `{}` is refused, as NaN,
+   * a Map, an Error, a Promise, or undefined in an array.
+   */
   readonly payload: unknown;
 
   /**

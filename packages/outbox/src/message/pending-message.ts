@@ -1,5 +1,6 @@
 import { types } from "node:util";
 import {
+  isThenable,
   type OptionNames,
   requireAtLeast,
   requireBetween,
@@ -104,15 +105,32 @@ function stringified(payload: unknown): string | undefined {
   }
 }
 
-/** A value that `JSON.stringify` would turn into null without a word. */
+/** A value that `JSON.stringify` would turn into something else without a word. */
 class NotJsonError extends Error {}
 
 function requireJson(this: unknown, key: string, value: unknown): unknown {
   const given = (this as Readonly<Record<string, unknown>>)[key];
-  const isInvalidDate = types.isDate(given) && Number.isNaN(given.valueOf());
-  if (!isInvalidDate && (typeof value !== "number" || Number.isFinite(value))) return value;
-  const got = isInvalidDate ? "an invalid Date" : String(value);
+  const got = lossOf(given, value) ?? (Array.isArray(this) ? lossInArray(value) : undefined);
+  if (got === undefined) return value;
   const where =
     key === "" ? `got ${got}` : `its field ${JSON.stringify(key.slice(0, 64))} is ${got}`;
   throw new NotJsonError(`message.payload must be a JSON value, ${where}`);
+}
+
+/** Names a value that JSON has no form for: it would become null or `{}`. */
+function lossOf(given: unknown, value: unknown): string | undefined {
+  if (types.isDate(given) && Number.isNaN(given.valueOf())) return "an invalid Date";
+  if (types.isBoxedPrimitive(value)) return lossOf(given, value.valueOf());
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : String(value);
+  if (isThenable(value)) return "a Promise: await it";
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  // A Map, a Set or an Error: its content is not in fields, or not all of it.
+  const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  const isLost = tag === "Error" || (tag !== "Object" && Object.keys(value).length === 0);
+  return isLost ? `a value of type ${tag}` : undefined;
+}
+
+/** Names a value that is left out of an object, and would become null in an array. */
+function lossInArray(value: unknown): string | undefined {
+  return /^(undefined|function|symbol)$/.test(typeof value) ? typeof value : undefined;
 }
