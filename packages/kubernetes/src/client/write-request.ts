@@ -135,6 +135,7 @@ export function patchRequest(
     given.manager,
     "patch",
   );
+  requireExact(patch, "patch");
   const path = objectPath(resource, given.ref, subresource);
   const query = { fieldManager, ...dryRunQuery(dryRun) };
   const contentType = `application/${Array.isArray(patch) ? "json-patch" : "merge-patch"}+json`;

@@ -71,6 +71,19 @@ describe("an integer that JavaScript does not have", () => {
     expect(bodiesSent()).toHaveLength(4);
   });
 
+  it("stops a patch that repeats it", async () => {
+    const { client, bodiesSent } = scripted(thing('{"bytes":9007199254740993}'));
+    const { spec } = await client.get(Thing, ANN);
+    const whole = [{ op: "replace", path: "/spec", value: spec }] as const;
+    expect(String(await errorOf(client.patch(Thing, ANN, { spec })))).toContain(
+      "RangeError: patch.spec.bytes must be an integer of at most 2^53 - 1, got ",
+    );
+    expect(String(await errorOf(client.patch(Thing, ANN, whole as never)))).toContain(
+      "RangeError: patch[0].value.bytes must be an integer of at most 2^53 - 1, got ",
+    );
+    expect(bodiesSent()).toEqual([]);
+  });
+
   it("stops a status that has it", async () => {
     const { client } = scripted(thing("{}", ',"status":{"used":9007199254740993}'));
     const read = await client.get(Thing, ANN);
