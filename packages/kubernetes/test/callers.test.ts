@@ -111,3 +111,20 @@ it.each([1, 3])(
     expect([(error as Error).message, callers]).toEqual(["inside", BOTH]);
   },
 );
+
+it("at most five frames of ours stand between a change and the caller", async () => {
+  const { clock, client } = world(FOUND);
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 50;
+  try {
+    const modify = client.modify(ConfigMap, ref, () => {
+      throw new Error("inside");
+    });
+    const error = (await clock.run(() => modify.catch((caught: unknown) => caught))) as Error;
+    const frames = error.stack?.match(/^ +at .*$/gm) ?? [];
+    const ours = /packages\/(clock|wait|kubernetes)\/src\/(?!testing)/;
+    expect(frames.filter((frame) => ours.test(frame)).length).toBeLessThanOrEqual(5);
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
+});

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { recaptureStack } from "@holdfast/clock/internal";
+import { abortable, recaptureStack } from "@holdfast/clock/internal";
 import { retry } from "@holdfast/wait";
 import { Deadline, MAX_RETRY_AFTER } from "@holdfast/wait/internal";
 import { ConnectionError } from "../transport/connection-error.ts";
@@ -28,15 +28,15 @@ export async function limited<Value>(
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const message = `${name}: timed out after ${timeout} ms`;
+  // As `withTimeout`, with two frames less in the stack of an error.
+  using limit = new Deadline(timeout, { signal, clock, label: name, message, cause });
   try {
-    // As `withTimeout`, with a frame less in the stack of an error.
-    const limit = new Deadline(timeout, { signal, clock, label: name, message, cause });
-    return await limit.wait(work, limit.signal);
+    return await abortable(work, limit.signal);
   } catch (error) {
     // Its own stack shows a socket, or the steps of the call, and no caller.
     if (error instanceof ApiError || error instanceof ConnectionError)
       recaptureStack(error, limited);
-    throw error;
+    throw limit.withCaller(error);
   }
 }
 
