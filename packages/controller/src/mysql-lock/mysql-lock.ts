@@ -150,9 +150,10 @@ function dialectOf(client: MySqlClient): Dialect {
       const [table, schema = null] = qualified.split(".").reverse();
       const sql = `SELECT 1 FROM information_schema.tables
         WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?`;
-      const [found] = await client.execute({ ...READING, sql, values: [schema, table] });
+      const { signal } = new AbortController();
+      const found = await execute(sql, [schema, table], signal);
       if ((found as readonly unknown[]).length > 0) return;
-      await client.execute({ sql: createTableSql(qualified) });
+      await execute(createTableSql(qualified), [], signal);
     },
   };
 }

@@ -138,13 +138,15 @@ function dialectOf(client: PostgresClient): Dialect {
     insert: (sql, values, signal) => write(`${sql} ON CONFLICT (name) DO NOTHING`, values, signal),
     update: write,
     async createTable(table) {
-      const { rows } = await client.query("SELECT to_regclass($1)::text AS found", [table]);
+      const { signal } = new AbortController();
+      const rows = await read("SELECT to_regclass($1)::text AS found", [table], signal);
       if ((rows[0] as { readonly found: unknown }).found !== null) return;
       // One statement, because PGlite prepares it. Two that create a table at once could fail.
-      await client.query(`DO $$ BEGIN
+      const create = `DO $$ BEGIN
         PERFORM pg_advisory_xact_lock(${ADVISORY_LOCK});
         ${createTableSql(table)};
-      END $$`);
+      END $$`;
+      await read(create, [], signal);
     },
   };
 }

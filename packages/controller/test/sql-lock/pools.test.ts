@@ -61,9 +61,10 @@ describe.each(Object.entries(pools))("a %s on a pool", (_, make) => {
       lock.get(signal),
       lock.create(record, signal),
       lock.update(record, "1", signal),
+      lock.createTable(),
     ])
       expect(await errorOf(request)).toBe(error);
-    expect([world.seen, listeners()]).toEqual([["closed", "closed", "closed"], 0]);
+    expect([world.seen, listeners()]).toEqual([["closed", "closed", "closed", "closed"], 0]);
   });
 
   it("closes a connection whose request was aborted, at once", async () => {

@@ -66,7 +66,7 @@ const IN_TRANSACTION = 1;
  * parameters are prepared, so that no `sql_mode` changes the meaning of a text.
  *
  * A connection whose request was aborted or timed out is closed, as is one whose server takes no writes
- * (1290, 1792, 1836): the next request opens another, which may lead to the new primary.
+ * (1047, 1290, 1792, 1836, 1874): the next request opens another, which may lead to the new primary.
  *
  * @example
  * ```ts no-run
@@ -197,8 +197,11 @@ class Connection implements MySqlRunner {
   }
 }
 
-/** Errors of a server that takes no writes: --read-only, a read-only transaction or session, read-only mode. */
-const READ_ONLY: readonly unknown[] = [1290, 1792, 1836];
+/**
+ * Errors of a server that takes no writes: a node without its cluster, --read-only, a read-only transaction or session,
+ * read-only mode, read-only InnoDB.
+ */
+const READ_ONLY: readonly unknown[] = [1047, 1290, 1792, 1836, 1874];
 
 /** Whether an error is a server's own, on a connection that goes on. A timeout of the driver has no number of its own. */
 function leavesUsable(error: unknown): boolean {

@@ -40,6 +40,8 @@ it.each([
   ["a server that has become read-only", ofServer(1290)],
   ["a read-only transaction of a replica", ofServer(1792)],
   ["a server in read-only mode", ofServer(1836)],
+  ["a read-only storage engine", ofServer(1874)],
+  ["a node that has lost its cluster", ofServer(1047)],
   [
     "a timeout of the driver",
     Object.assign(new Error("timeout"), { code: "PROTOCOL_SEQUENCE_TIMEOUT" }),
