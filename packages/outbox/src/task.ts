@@ -160,7 +160,7 @@ function logError(err: unknown, message: string, { logger, lines }: EventSink): 
   if (more !== undefined) logger.error({ err, ...more }, message);
 }
 
-type FailedEvent = OutboxEvent & { readonly failure: Failure };
+type FailedEvent = Extract<OutboxEvent, { readonly failure: Failure }>;
 
 /** The failures of a receiver that is down differ only in their messages: a warning a minute for each topic. */
 function logFailed({ claim, failure }: FailedEvent, sink: EventSink): void {
