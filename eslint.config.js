@@ -123,11 +123,6 @@ export default defineConfig(
     files: ["packages/clock/src/fake-timers/from-fake-timers.ts"],
     rules: { "law/time-is-an-argument": "off" },
   },
-  // Lets the event loop come round: no time passes there that a clock could measure.
-  {
-    files: ["packages/examples/src/outbox/receiver/next-turn.ts"],
-    rules: { "law/time-is-an-argument": "off" },
-  },
   // In a browser, where no test reaches in with a clock.
   {
     files: ["packages/examples/src/web/page/redrawing.ts"],

@@ -31,7 +31,9 @@ export default {
       entry: ["*.mjs", "test/*.services.ts"],
       project: ["**/*.{js,cjs,mjs,ts}"],
     },
-    "packages/outbox": { entry: ["test/**/*.services.ts", "test/services/holder.mjs"] },
+    "packages/outbox": {
+      entry: ["test/**/*.services.ts", "test/services/{crash-worker,holder}.mjs"],
+    },
     "packages/kubernetes": {
       ignoreDependencies: ["typescript-5.4"], // a test starts its compiler
       entry: ["test/**/*.cluster.ts", "test/operator/*.mjs", "test/real-server/candidate.mjs"],

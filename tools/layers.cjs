@@ -13,9 +13,6 @@ const users = [
 const outbox = ["", "/postgres", "/pglite", "/mysql", "/rabbitmq", "/webhook"].map(
   (entry) => `@holdfast/outbox${entry}`,
 );
-const locks = ["postgres-lock", "mysql-lock", "redis-lock"].map(
-  (lock) => `@holdfast/controller/${lock}`,
-);
 const waits = ["@holdfast/wait/go", "@holdfast/wait/strategies"];
 
 module.exports = {
@@ -179,7 +176,7 @@ module.exports = {
     landing: [],
     recipes: ["@holdfast/wait/rxjs", "@holdfast/controller/file-lock"],
     "grpc-connect": ["terminal"],
-    outbox: ["terminal", "web", ...locks, ...outbox],
+    outbox: ["terminal", ...outbox],
     greeter: ["@holdfast/kubernetes"],
     "cron-task": ["@holdfast/kubernetes"],
     website: ["@holdfast/kubernetes"],

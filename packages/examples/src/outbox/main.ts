@@ -1,35 +1,73 @@
-import { realClock } from "@holdfast/clock";
-import type { DatabaseName } from "./database/dialect.ts";
-import { discard, list, replay } from "./dead-letters.ts";
-import { parseOptions } from "./options.ts";
-import { run } from "./run.ts";
-import { type Services, servicesOf } from "./settings.ts";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { hostname } from "node:os";
+import { PGlite } from "@electric-sql/pglite";
+import { MemoryLock, silentLogger } from "@holdfast/controller";
+import { PGliteDatabase } from "@holdfast/outbox/pglite";
+import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
+import { WebhookPublisher } from "@holdfast/outbox/webhook";
+import { Command } from "commander";
+import { wholeNumber } from "../terminal/arguments.ts";
+import { exitForUsage } from "../terminal/exit-for-usage.ts";
+import { CREATE_ORDERS, openShop } from "./shop.ts";
 
-const { stdout, stderr } = process;
-const host = { clock: realClock, stdout, stderr };
-const parsed = parseOptions(process.argv.slice(2));
-const servicesFor = (database: DatabaseName | undefined): Services =>
-  servicesOf(process.env, database);
-switch (parsed.kind) {
-  case "print":
-    (parsed.code === 0 ? stdout : stderr).write(parsed.text);
-    process.exitCode = parsed.code;
-    break;
-  case "run":
-    process.exitCode = await run({
-      settings: parsed.settings,
-      services: servicesFor(parsed.database),
-      host,
-    });
-    break;
-  case "dead-letters":
-    process.exitCode = await list({ services: servicesFor(parsed.database), host });
-    break;
-  case "replay":
-  case "discard": {
-    const act = parsed.kind === "replay" ? replay : discard;
-    const services = servicesFor(parsed.database);
-    process.exitCode = await act({ ids: parsed.ids, services, host });
-    break;
-  }
+interface Options {
+  readonly orders: number;
+  readonly folder?: string;
 }
+
+const { orders, folder } = new Command("npm run outbox --")
+  .description("Places orders, and sends each to a webhook that fails every third time.")
+  .option("--orders <number>", "how many", wholeNumber(1, 1_000), 5)
+  .option("--folder <folder>", "keeps the database, a PGlite, for npx @holdfast/outbox")
+  .helpOption("--help", "show this help")
+  .allowExcessArguments(false)
+  .exitOverride(exitForUsage)
+  .parse()
+  .opts<Options>();
+
+// The receiver: another service, in a real system. It recognizes a message that comes twice by its key.
+let requests = 0;
+const seen = new Set<unknown>();
+const receiver = createServer((request, response) => {
+  request.resume();
+  const status = ++requests % 3 === 0 ? 500 : 200;
+  const key = request.headers["idempotency-key"];
+  const isNew = !seen.has(key);
+  if (status === 200) seen.add(key);
+  console.log(`receiver: ${status}${isNew ? "" : ", known already"}`);
+  response.writeHead(status).end();
+}).listen(0, "127.0.0.1");
+await once(receiver, "listening");
+const address = receiver.address();
+const port = typeof address === "object" ? address?.port : undefined;
+
+// The shop. On a server: `new PgDatabase(new pg.Pool())`, and a `PostgresLock` in place of the `MemoryLock`.
+await using database = new PGliteDatabase(await PGlite.create(folder));
+await migrate(database);
+await database.query(CREATE_ORDERS);
+const stop = new AbortController();
+let left = orders;
+const shop = openShop({
+  database,
+  store: new PostgresStore(database),
+  lock: new MemoryLock(),
+  publisher: new WebhookPublisher({ url: `http://127.0.0.1:${port}/` }),
+  name: `${hostname()}-${randomUUID().slice(0, 8)}`,
+  logger: silentLogger,
+  onEvent: ({ type }) => {
+    if (type === "delivered" && --left === 0) stop.abort();
+  },
+});
+// `once`: a second Ctrl-C ends the process at once.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+const running = shop.run(stop.signal);
+const [row] = await database.query("SELECT coalesce(max(number), 0) AS last FROM orders");
+for (let n = 1; n <= orders; n++) await shop.placeOrder(Number(row?.["last"]) + n, 12.5);
+await running;
+receiver.close();
+receiver.closeAllConnections();
+console.log(
+  left === 0 ? `${orders} orders, each sent` : `stopped; messages in the outbox: ${left}`,
+);

@@ -1,16 +1,9 @@
-import {
-  type Browser,
-  type BrowserContextOptions,
-  chromium,
-  type Locator,
-  type Page,
-} from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import { CHROMIUM_FLAGS, chromiumProgram } from "./chromium.ts";
 
 /** How long a condition may take, in milliseconds, on a machine that is busy. */
 export const PATIENCE = 120_000;
-export const PATIENT = { concurrent: true, timeout: 4 * PATIENCE };
 
 let browser: Browser;
 
@@ -51,9 +44,4 @@ export async function visit(
   });
   await page.goto(url);
   return { page, problems, [Symbol.asyncDispose]: () => context.close() };
-}
-
-/** The row of a process in the table. */
-export function rowOf(page: Page, name: string): Locator {
-  return page.getByRole("row").filter({ has: page.getByRole("rowheader", { name, exact: true }) });
 }

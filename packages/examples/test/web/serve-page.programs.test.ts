@@ -24,7 +24,7 @@ async function world() {
     clock: new FakeClock(),
     port: 0,
     status,
-    page: "outbox/web/page",
+    page: "dns-sync/web/page",
     actions: new Map<string, Route>([
       ["/act", act],
       ["/fail", fail],
