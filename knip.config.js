@@ -36,7 +36,7 @@ export default {
     },
     "packages/kubernetes": {
       ignoreDependencies: ["typescript-5.4"], // a test starts its compiler
-      entry: ["test/**/*.cluster.ts", "test/operator/*.mjs", "test/real-server/candidate.mjs"],
+      entry: ["test/**/*.cluster.ts", "test/operator/*.mjs", "test/real-server/*candidate.mjs"],
     },
     "packages/create-operator": { ignore: ["template/**"] },
     "packages/examples": {

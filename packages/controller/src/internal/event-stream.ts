@@ -1,12 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Clock, Timer } from "@holdfast/clock";
-
-/** Where a page gets its data from. */
-export interface SnapshotSource<Snapshot> {
-  snapshot(): Snapshot;
-  /** Calls `listener` after each change, until the subscription is disposed. */
-  onChange(listener: () => void): Disposable;
-}
+import type { SnapshotSource } from "./live-page.ts";
 
 /** Options for an {@link EventStream}. */
 export interface EventStreamOptions<Snapshot> {

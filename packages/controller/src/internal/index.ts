@@ -6,7 +6,6 @@
  * @packageDocumentation
  */
 export { optional, problemOf } from "./command.ts";
-export type { SnapshotSource } from "./event-stream.ts";
-export { escapeHtml } from "./live-page.ts";
+export { escapeHtml, type SnapshotSource } from "./live-page.ts";
 export { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";
 export { type LivePageOptions, type LiveServer, serveLivePage } from "./serve-live-page.ts";

@@ -1,3 +1,10 @@
+/** Where a page gets its data from. */
+export interface SnapshotSource<Snapshot> {
+  snapshot(): Snapshot;
+  /** Calls `listener` after each change, until the subscription is disposed. */
+  onChange(listener: () => void): Disposable;
+}
+
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",

@@ -1,5 +1,3 @@
-import type { ServerResponse } from "node:http";
-
 /** A reply that is there as a whole. */
 export interface Reply {
   readonly status: number;
@@ -15,12 +13,6 @@ export function textReply(status: number, text: string): Reply {
 /** @returns data as a reply, indented for `curl` */
 export function jsonReply(status: number, data: unknown): Reply {
   return { status, type: "application/json", body: `${JSON.stringify(data, undefined, 2)}\n` };
-}
-
-/** Sends a reply. Node leaves the body out where the request was HEAD. */
-export function sendReply(response: ServerResponse, { status, type, body }: Reply): void {
-  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) });
-  response.end(body);
 }
 
 /** @returns a text of some media type as a reply */

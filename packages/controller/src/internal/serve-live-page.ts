@@ -1,16 +1,11 @@
 import { once } from "node:events";
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@holdfast/clock";
-import { EventStream, type SnapshotSource } from "./event-stream.ts";
-import { livePage, SCRIPT, STYLE } from "./live-page.ts";
+import { EventStream } from "./event-stream.ts";
+import { livePage, SCRIPT, type SnapshotSource, STYLE } from "./live-page.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
-import { jsonReply, type Reply, sendReply, textReply, typedReply } from "./reply.ts";
+import { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";
 
 /** Options for {@link serveLivePage}. */
 export interface LivePageOptions<Snapshot extends { readonly at: number }> {
@@ -30,7 +25,10 @@ export interface LivePageOptions<Snapshot extends { readonly at: number }> {
   /** Those of them that take POST, and not GET. */
   readonly actions?: ReadonlySet<string>;
   /** The reason why a request gets no reply; undefined if it gets one. */
-  readonly refusal?: (path: string, headers: IncomingHttpHeaders) => Reply | undefined;
+  readonly refusal?: (
+    path: string,
+    headers: { readonly authorization?: string | undefined },
+  ) => Reply | undefined;
 }
 
 /** A server that runs until it is disposed. */
@@ -52,6 +50,12 @@ const HEADERS = {
 
 /** A name that a stranger's DNS could lead here is none of these: a foreign page must not read ours. */
 const OWN_HOST = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
+
+/** Sends a reply. Node leaves the body out where the request was HEAD. */
+function sendReply(response: ServerResponse, { status, type, body }: Reply): void {
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body) });
+  response.end(body);
+}
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

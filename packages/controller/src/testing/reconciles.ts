@@ -1,5 +1,6 @@
 import { findByCode, messageOf, TIMEOUT_CODE } from "@holdfast/clock/internal";
 import { isTerminalError } from "@holdfast/wait";
+import type { Leadership } from "../leadership.ts";
 
 /** The part of a reconcile request that is watched. */
 export interface WatchedRequest {
@@ -10,7 +11,7 @@ export interface WatchedRequest {
   readonly signal: AbortSignal;
 
   /** The term under which the reconcile runs: of the leader, or of the key's slot. */
-  readonly leadership?: { readonly isHeld: boolean } | undefined;
+  readonly leadership?: Pick<Leadership, "isHeld"> | undefined;
 }
 
 /** The replica of a reconcile. */

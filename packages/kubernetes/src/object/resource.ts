@@ -119,6 +119,7 @@ export interface TypedResourceOptions<
 /** A status with conditions, if a resource declares them. */
 export type ConditionedStatus<Status, Conditions extends boolean> = Conditions extends true
   ? ([Status] extends [never] ? unknown : Status) & {
+      /** The conditions, one of each type. */
       conditions?: readonly StatusCondition[] | undefined;
     }
   : Status;

@@ -31,32 +31,35 @@ export function formatText(pattern: string, values: readonly Value[]): string {
 
 function formatted(value: Value, verb: string, digits: number): string {
   const type = typeOf(value);
-  const require = (types: string, text: string): void => {
+  const expectType = (types: string, text: string): void => {
     if (!types.split(" ").includes(type))
       throw new Error(`error during formatting: ${text}, was given ${type}`);
   };
   switch (verb) {
     case "s":
-      require("string bool bytes int uint double map list type duration timestamp null", TEXT);
+      expectType("string bool bytes int uint double map list type duration timestamp null", TEXT);
       return textOf(value);
     case "d":
-      require("int uint", "decimal clause can only be used on integers");
+      expectType("int uint", "decimal clause can only be used on integers");
       return wholeOf(value).toString();
     case "f":
-      require("double", "fixed-point clause can only be used on doubles");
+      expectType("double", "fixed-point clause can only be used on doubles");
       return infinite(value) ?? fixed(value, digits);
     case "e":
-      require("double", "scientific clause can only be used on doubles");
+      expectType("double", "scientific clause can only be used on doubles");
       return infinite(value) ?? powerOfTen(value.toExponential(digits));
     case "x":
     case "X":
-      require("int uint bytes string", "only integers, byte buffers, and strings can be converted to hex");
+      expectType(
+        "int uint bytes string",
+        "only integers, byte buffers, and strings can be converted to hex",
+      );
       return verb === "X" ? hexOf(value).toUpperCase() : hexOf(value);
     case "o":
-      require("int uint", "octal clause can only be used on integers");
+      expectType("int uint", "octal clause can only be used on integers");
       return wholeOf(value).toString(8);
     case "b":
-      require("int uint bool", "only integers and bools can be formatted as binary");
+      expectType("int uint bool", "only integers and bools can be formatted as binary");
       return wholeOf(value).toString(2);
     default:
       throw new Error(
