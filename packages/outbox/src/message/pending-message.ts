@@ -123,11 +123,14 @@ function lossOf(given: unknown, value: unknown): string | undefined {
   if (types.isBoxedPrimitive(value)) return lossOf(given, value.valueOf());
   if (typeof value === "number") return Number.isFinite(value) ? undefined : String(value);
   if (isThenable(value)) return "a Promise: await it";
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  // A Map, a Set or an Error: its content is not in fields, or not all of it.
+  return typeof value === "object" && value !== null ? lossOfObject(value) : undefined;
+}
+
+/** A Map, a Set or an Error: its content is not in fields, or not all of it. */
+function lossOfObject(value: object): string | undefined {
   const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
-  const isLost = tag === "Error" || (tag !== "Object" && Object.keys(value).length === 0);
-  return isLost ? `a value of type ${tag}` : undefined;
+  const hasFields = /^(Object|Array)$/.test(tag) || Object.keys(value).length > 0;
+  return tag === "Error" || !hasFields ? `a value of type ${tag}` : undefined;
 }
 
 /** Names a value that is left out of an object, and would become null in an array. */
