@@ -130,14 +130,20 @@ function isLinkable(value: unknown, seen: Set<object> = new Set()): value is obj
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   if (seen.has(value)) return false;
   seen.add(value);
+  const parts = chainOf(value);
+  if (parts.some((one) => isOfThePlatform(one.constructor))) return false;
+  return parts.some(hasMethod) || ownParts(value).some((own) => isLinkable(own, seen));
+}
+
+/** An object and its prototypes, up to that of all objects. */
+function chainOf(value: object): object[] {
   const parts: object[] = [];
   let part: object | null = value;
   while (part !== null && part !== Object.prototype) {
     parts.push(part);
     part = Object.getPrototypeOf(part) as object | null;
   }
-  if (parts.some((one) => isOfThePlatform(one.constructor))) return false;
-  return parts.some(hasMethod) || ownParts(value).some((own) => isLinkable(own, seen));
+  return parts;
 }
 
 /** The values of an object's own properties that no getter computes. */

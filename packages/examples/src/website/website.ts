@@ -10,6 +10,7 @@ import {
   inCluster,
   isApiError,
   type KubeObject,
+  type ObjectOf,
   type OperatorSetup,
   ownerOf,
   type Resource,
@@ -93,12 +94,9 @@ export function websites(dns: Dns, target: string): OperatorSetup {
       return undefined;
     }
 
-    /** The cache has the Deployment that was just applied, and the status that others wrote. */
     function availability(site: Site): ConditionUpdate {
-      const { metadata, status } = deployments.get(site) ?? {};
-      const isSeen = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 1);
-      const available = (isSeen && status?.availableReplicas) || 0;
-      const isAvailable = isSeen && available >= site.spec.replicas;
+      const available = availablePods(deployments.get(site));
+      const isAvailable = available >= site.spec.replicas;
       return {
         type: "Available",
         status: isAvailable ? "True" : "False",
@@ -144,3 +142,9 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
     health: { port: Number(process.env["PORT"] ?? 8_080) },
     signals: process,
   });
+
+/** Pods of the spec that was just applied: the cache has it, and the status that others wrote. */
+function availablePods({ metadata, status }: ObjectOf<typeof Deployment> = {}): number {
+  const isSeen = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 1);
+  return isSeen ? (status?.availableReplicas ?? 0) : 0;
+}

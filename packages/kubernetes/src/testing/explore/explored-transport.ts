@@ -179,7 +179,7 @@ function stepOf(request: KubeRequest, hasSlots: boolean): RequestStep | undefine
   if (ASIDE.has(plural) && !(hasSlots && movesSlot(request))) return undefined;
   const kind = method === "GET" ? readOf(name, searchParams) : "write";
   if (kind === undefined) return undefined;
-  const resource = subresource === undefined ? plural : `${plural}/${subresource}`;
+  const resource = [plural, subresource].filter((part) => part !== undefined).join("/");
   const verb = kind === "write" ? method : kind.toUpperCase();
   const ref = { namespace, name: name ?? (method === "POST" ? nameIn(body) : undefined) };
   const isLaterPage = searchParams.has("continue");
