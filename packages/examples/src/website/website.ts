@@ -3,6 +3,7 @@ import { realClock } from "@holdfast/clock";
 import type { ReconcileResult } from "@holdfast/controller";
 import {
   type ApplyInput,
+  type CachedObject,
   type ConditionUpdate,
   finalize,
   fromKubectl,
@@ -144,7 +145,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
   });
 
 /** Pods of the spec that was just applied: the cache has it, and the status that others wrote. */
-function availablePods({ metadata, status }: ObjectOf<typeof Deployment> = {}): number {
-  const isSeen = (status?.observedGeneration ?? 0) >= (metadata?.generation ?? 1);
-  return isSeen ? (status?.availableReplicas ?? 0) : 0;
+function availablePods(deployment: CachedObject<ObjectOf<typeof Deployment>> | undefined): number {
+  const { observedGeneration = 0, availableReplicas = 0 } = deployment?.status ?? {};
+  return observedGeneration >= (deployment?.metadata.generation ?? 1) ? availableReplicas : 0;
 }
