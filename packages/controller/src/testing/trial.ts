@@ -82,8 +82,11 @@ export interface TrialOptions {
   readonly plan: Plan;
   /** Those of the reference, at which hand-overs happen. */
   readonly instants: readonly number[];
-  /** Whether a state before the stop is the expected one: if not, a world goes on while the program waits for something. */
-  readonly isExpected: (state: unknown) => boolean;
+  /**
+   * Whether a state before the stop is the expected one, undefined while nobody knows: until it is, a world goes on
+   * while the program waits for something.
+   */
+  readonly isExpected: ((state: unknown) => boolean) | undefined;
   /** The version that begins. */
   readonly version: "old" | "new";
   /** `"all"` for the reference: that the program holds still, and leaves nothing behind. */
@@ -414,10 +417,13 @@ export class Trial<World> implements ReplicaWorld {
     for (;;) {
       await this.#untilQuiet(begun);
       const changed = this.#changedAt;
+      let { length } = this.journal.steps;
       await this.#sleep(this.#lastTimerBy(changed + longestTimer) - this.#now, "timers");
       const end = this.#now + Math.min(longestTimer, EXTENSION);
-      while (changed === this.#changedAt && !this.#isSettled && this.#waitsBy(end))
+      while (changed === this.#changedAt && !this.#isSettled(length) && this.#waitsBy(end)) {
+        length = this.journal.steps.length;
         await this.#sleep(Math.min(quiet, end - this.#now), "until settled");
+      }
       if (changed === this.#changedAt) return;
     }
   }
@@ -464,8 +470,11 @@ export class Trial<World> implements ReplicaWorld {
     return steps.filter(({ at }) => at <= end);
   }
 
-  get #isSettled(): boolean {
-    return this.#unsettled === undefined && this.#trial.isExpected(this.#state);
+  /** Whether nothing is left to do: while the last state is not known, there were no steps after so many. */
+  #isSettled(steps: number): boolean {
+    if (this.#unsettled !== undefined) return false;
+    const { isExpected } = this.#trial;
+    return isExpected === undefined ? this.journal.steps.length === steps : isExpected(this.#state);
   }
 
   /** What the program still has to do, in words. */

@@ -97,7 +97,10 @@ describe("applyPatch", () => {
   });
 
   it("ends in the union of the last applied fields of each manager, in any order", () => {
-    const texts = fc.dictionary(fc.constantFrom("a", "b", "c", "d"), fc.constant("x"));
+    // A server refuses an apply that empties a map: the object would have null there.
+    const texts = fc.dictionary(fc.constantFrom("a", "b", "c", "d"), fc.constant("x"), {
+      minKeys: 1,
+    });
     const tags = fc.uniqueArray(fc.constantFrom("p", "q", "r"));
     const object = fc.record({ map: texts, tags });
     const steps = fc.array(fc.tuple(fc.constantFrom("one", "two", "three"), object), {
