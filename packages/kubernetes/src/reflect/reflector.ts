@@ -300,6 +300,7 @@ export class Reflector {
     try {
       const { body } = await openRequest(target, request, signal);
       state.openedAt = clock.monotonic();
+      this.#failures.isRefused = false;
       for await (const line of lines(body)) {
         signal.throwIfAborted();
         const consistency = this.#take(readEvent(line, request, listWatch.resource.kind));

@@ -14,7 +14,8 @@ import { Greeting, type GreetingObject, greeting, World } from "./cluster-kit.ts
 
 // A hostile server between FakeApi and an informer: lists, watches, probes and own writes fail in each way that
 // HTTP and the watch protocol allow. The model is docs/operating-an-operator.md: a cache that lacks a change for
-// longer than 15 minutes is not ready, one that has heard of a change within 15 minutes is, an own write is read
+// longer than 15 minutes is not ready, one that has heard of a change within 15 minutes is, unless the server refuses to
+// list or watch (403, 404), an own write is read
 // at once, and 10 minutes after the last fault the cache equals the server. The server is restored from older states,
 // too, behind frozen connections as well. An index function throws for one object, which must not harm the others. Nobody writes until the informer has noticed: an unnoticed restore whose
 // versions are overtaken cannot be seen.
@@ -101,6 +102,8 @@ const anyFailures: Failure[] = [
     const headers: Record<string, string> = { "content-type": "application/json" };
     if (call.draw(3) === 0) headers["retry-after"] = pick(call, retryAfters);
     if (status < 400) headers["location"] = "https://elsewhere.example/";
+    if ((status === 403 || status === 404) && verbOf(call.request) !== "write")
+      call.simulation.isRefused = true;
     return { status, headers, body: chunks(pick(call, texts)) };
   },
   async (call) => ({ status: 200, headers: {}, body: chunks(pick(call, garbage)) }),
@@ -279,6 +282,8 @@ type Greetings = Informer<GreetingObject>;
 
 class Simulation {
   readonly world: World;
+  /** Whether the server has refused to list, and has taken no watch since. */
+  isRefused = false;
   #isOver = false;
   readonly #draw: (below: number) => number;
   readonly #random: () => number;
@@ -320,7 +325,10 @@ class Simulation {
           return { ...response, body: this.#freezable(response.body, signal) };
         };
         const plan = this.#plan.get(verb);
-        if (plan === undefined || this.#random() >= plan.share) return await pass();
+        if (plan === undefined || this.#random() >= plan.share) {
+          if (verb === "watch" || verb === "probe") this.isRefused = false;
+          return await pass();
+        }
         const call = { request, signal, simulation: this, pass, draw: this.#draw };
         return await pick(call, plan.failures)(call);
       },
@@ -493,7 +501,7 @@ class Simulation {
       if (this.#lastWrite === undefined) continue;
       const { name, text, at } = this.#lastWrite;
       const hasIt = informer.get({ namespace: "default", name })?.spec?.text === text;
-      if (hasIt && now - at <= LONGEST_SILENCE)
+      if (hasIt && now - at <= LONGEST_SILENCE && !this.isRefused)
         expect(this.#isReady, `not blind and not ready at ${now}`).toBe(true);
     }
   }
