@@ -70,6 +70,16 @@ export class ObjectTable {
     for (const change of changes) for (const listener of this.#listeners) listener(change);
   }
 
+  /** Forgets all objects and listeners, and reports nothing. */
+  clear(): void {
+    for (const key of [...this.#objects.keys()]) {
+      for (const index of this.#indexes.values()) index.delete(key);
+      this.rejections.forget(key);
+    }
+    this.#objects.clear();
+    this.#listeners.clear();
+  }
+
   #valuesOf(index: ObjectIndex, key: string, object: CachedObject): ReadonlySet<string> {
     const by = `options.indexes["${index.name}"]`;
     return this.rejections.attempt(key, by, () => index.compute(object)) ?? NOWHERE;

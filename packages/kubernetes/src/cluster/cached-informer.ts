@@ -18,8 +18,16 @@ export class CachedInformer implements Informer {
   readonly #tables: readonly ObjectTable[];
   readonly #indexes = new Map<string, IndexFunction>();
   readonly #progress: Progress;
+  readonly #onStop: (informer: CachedInformer) => void;
+  #isStopped = false;
 
-  constructor(resource: Resource, reflectors: readonly Reflector[], progress: Progress) {
+  constructor(
+    resource: Resource,
+    reflectors: readonly Reflector[],
+    progress: Progress,
+    onStop: (informer: CachedInformer) => void,
+  ) {
+    this.#onStop = onStop;
     this.resource = resource;
     this.reflectors = reflectors;
     this.#progress = progress;
@@ -31,7 +39,7 @@ export class CachedInformer implements Informer {
   }
 
   get hasSynced(): boolean {
-    return this.reflectors.every(({ store }) => store.hasSynced);
+    return !this.#isStopped && this.reflectors.every(({ store }) => store.hasSynced);
   }
 
   get(ref: ObjectRef): CachedObject | undefined {
@@ -61,13 +69,19 @@ export class CachedInformer implements Informer {
     return this.#tables.flatMap((table) => table.by(index, value));
   }
 
+  stop(): void {
+    this.#isStopped = true;
+    this.#onStop(this);
+    for (const reflector of this.reflectors) reflector.stop();
+  }
+
   source(options: InformerSourceOptions = {}): Source {
     return keySource(this.changes(), options);
   }
 
   changes(): Source<ObjectChange> {
     const ready = (signal: AbortSignal): Promise<void> =>
-      this.#progress.until(() => this.hasSynced, signal);
+      this.#progress.until(() => this.hasSynced || this.#isStopped, signal);
     return changeSource(resourceName(this.resource), this.#tables, ready);
   }
 
@@ -100,6 +114,10 @@ export class CachedInformer implements Informer {
    * @throws RangeError if the namespace is not watched, Error if its objects, or all if there is none, are not known yet
    */
   #requireSynced(namespace: string | undefined): void {
+    if (this.#isStopped)
+      throw new Error(
+        `informer of ${resourceName(this.resource)} was stopped and has no objects; cluster.watch makes a new one`,
+      );
     const asked = this.reflectors.filter(
       ({ listWatch }) =>
         namespace === undefined ||

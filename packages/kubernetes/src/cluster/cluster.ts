@@ -106,7 +106,7 @@ export class Cluster implements Runnable {
   /**
    * The informer of a resource. The same list and watch gets the same informer: resource, namespaces, selectors,
    * `metadataOnly` and `transform` count, indexes are added to those that are there. An informer of a
-   * running cluster starts at once.
+   * running cluster starts at once. {@link Informer.stop} ends one.
    *
    * @param resource - the resource
    * @param options - see {@link WatchOptions}
@@ -250,7 +250,10 @@ export class Cluster implements Runnable {
       const reflector = new Reflector(listWatch, store, this.#settings);
       return reflector;
     });
-    return new CachedInformer(resource, reflectors, this.#progress);
+    return new CachedInformer(resource, reflectors, this.#progress, (stopped) => {
+      const index = this.#registrations.findIndex(({ informer }) => informer === stopped);
+      if (index >= 0) this.#registrations.splice(index, 1);
+    });
   }
 
   /** Takes a write of the client into the informers of its resource. It must not throw: the write is done. */

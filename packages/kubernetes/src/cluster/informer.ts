@@ -69,6 +69,14 @@ export interface Informer<T extends KubeObject = KubeObject> {
    */
   source(options?: InformerSourceOptions<T>): Source;
 
+  /**
+   * Ends its lists and watches at once, for good, and forgets its objects. Readiness, `cluster.ready` and `status()` no
+   * longer have it. It reports no deletions: its sources are silent from now on. Reads throw an Error. All callers of
+   * `Cluster.watch` with the same list and watch share one informer, so stop one that you alone use; a later `watch` makes
+   * a new one. A second call does nothing.
+   */
+  stop(): void;
+
   /** A source of changes, for `mapSource` and `filterSource`. It replays as {@link Informer.source} does. */
   changes(): Source<ObjectChange<T>>;
 }

@@ -1,5 +1,5 @@
-import type { Clock, Timer } from "@holdfast/clock";
-import { messageOf } from "@holdfast/clock/internal";
+import { type Clock, onAbort, type Timer } from "@holdfast/clock";
+import { LinkedController, messageOf } from "@holdfast/clock/internal";
 import {
   type BackoffStrategy,
   type DelayFunc,
@@ -106,6 +106,7 @@ export class Reflector {
   #state: State = IDLE;
   /** Whether a list was asked for, and has not begun. */
   #wantsList = false;
+  readonly #stopped = new AbortController();
   readonly #history: History;
   readonly #failures: Failures;
 
@@ -118,8 +119,11 @@ export class Reflector {
     this.#history = new History(target.clock);
   }
 
-  /** Resolves after the abort. No request, timer or listener remains. */
-  async run(signal: AbortSignal): Promise<void> {
+  /** Resolves after the abort, or after {@link Reflector.stop}. No request, timer or listener remains. */
+  async run(parent: AbortSignal): Promise<void> {
+    using end = new LinkedController(parent);
+    using _link = onAbort(this.#stopped.signal, (reason) => end.abort(reason));
+    const { signal } = end;
     const { backoff } = this.#settings;
     let delays = backoff.delayFunc();
     // A later run goes on from the version it has, unless the server was restored meanwhile.
@@ -134,6 +138,18 @@ export class Reflector {
       this.#state = IDLE;
       this.#history.endOfRun();
     }
+  }
+
+  /** Ends for good, and forgets its objects. Waits for it end too: there is nothing left to wait for. */
+  stop(): void {
+    this.#stopped.abort();
+    this.store.table.clear();
+    this.#settings.progress.notify();
+  }
+
+  /** Whether {@link Reflector.stop} was called. */
+  get isStopped(): boolean {
+    return this.#stopped.signal.aborted;
   }
 
   /** Asks for a list as soon as the current one has ended. A running watch ends for it. */
@@ -392,11 +408,11 @@ export class Reflector {
     const look = (): void => progress.notify();
     const timer = this.#clock.afterFunc(MAX_FAILING, look, { label: "failing list" });
     try {
-      await progress.until(() => isListed() || isFailing(), signal);
+      await progress.until(() => isListed() || isFailing() || this.isStopped, signal);
     } finally {
       timer.stop();
     }
-    if (isListed()) return true;
+    if (isListed() || this.isStopped) return true;
     const remedy = this.store.hasSynced ? "going on with its cached objects" : "its readers wait";
     const reason = this.#failures.last?.message;
     this.#settings.hooks.log(
@@ -412,7 +428,7 @@ export class Reflector {
     const { target, progress } = this.#settings;
     const goal = await currentVersion(this.listWatch, target, signal).catch(() => undefined);
     if (goal === undefined) return false;
-    const isThere = (): boolean => isListed() || this.#hasReached(goal);
+    const isThere = (): boolean => isListed() || this.isStopped || this.#hasReached(goal);
     const arrived = (stop: AbortSignal): Promise<boolean> =>
       progress.until(isThere, stop).then(() => true);
     let seen: string | undefined;

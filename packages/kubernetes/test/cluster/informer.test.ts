@@ -253,3 +253,75 @@ describe("a source", () => {
       expect(() => all.source({ to: 1 } as never)).toThrow("options.to must be a function");
     }));
 });
+
+describe("a stopped informer", () => {
+  const STOPPED = "informer of greetings.example.org was stopped and has no objects";
+
+  it("has no objects, no watch and no place in the status, and others go on", () =>
+    withGreetings(async (world, all, two) => {
+      const { api, cluster, clock, others } = world;
+      two.stop();
+      two.stop();
+      expect([two.size, two.hasSynced]).toEqual([0, false]);
+      for (const read of [
+        () => two.get("a/ann"),
+        () => two.list(),
+        () => two.by("text", "ann in a"),
+      ])
+        expect(read).toThrow(STOPPED);
+      await clock.sleep(1_000);
+      expect(cluster.status().informers).toHaveLength(1);
+      const asked = api.requests.length;
+      await others.create(Greeting, { metadata: { namespace: "a", name: "new" } });
+      await clock.sleep(3_600_000);
+      const reads = api.requests.slice(asked).filter(({ method }) => method === "GET");
+      expect(reads.length).toBeGreaterThan(0);
+      expect(reads.filter(({ path }) => /namespaces\/[ab]\//.test(path))).toEqual([]);
+      expect(all.size).toBe(5);
+    }));
+
+  it("reports no deletions to its sources", () =>
+    withGreetings(({ clock }, all) => {
+      const changes: ObjectChange[] = [];
+      const stop = new AbortController();
+      const enqueue = (change: ObjectChange): number => changes.push(change);
+      void all.changes().start({ enqueue, failed: () => {}, clock }, stop.signal);
+      expect(changes).toHaveLength(4);
+      all.stop();
+      expect(changes).toHaveLength(4);
+      stop.abort();
+    }));
+
+  it("holds up no wait: ready, catchUp, and a source", async () => {
+    const world = new World();
+    await world.run(async () => {
+      const { api, clock, cluster, stop } = world;
+      await api.client.create(Greeting, { metadata: { namespace: "a", name: "ann" } });
+      api.intercept({ verbs: ["list"], fault: { type: "stall" } });
+      const informer = cluster.watch(Greeting);
+      const waits = [
+        cluster.ready(stop.signal),
+        cluster.catchUp(stop.signal),
+        informer.source().ready?.(stop.signal),
+      ];
+      let areOver = false;
+      const over = Promise.all(waits).then(() => {
+        areOver = true;
+      });
+      await clock.sleep(5_000);
+      informer.stop();
+      await clock.sleep(2_000);
+      expect(areOver).toBe(true);
+      await over;
+    });
+  });
+
+  it("is made anew by the next watch", () =>
+    withGreetings(async ({ cluster, stop }, all) => {
+      all.stop();
+      const again = cluster.watch(Greeting);
+      expect(again).not.toBe(all);
+      await cluster.ready(stop.signal);
+      expect(again.size).toBe(4);
+    }));
+});
