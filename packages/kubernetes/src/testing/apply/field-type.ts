@@ -10,7 +10,7 @@ export interface FieldType {
   readonly list: ListType | undefined;
 
   /** The only form that a value may have. Undefined: any. */
-  readonly form?: "map" | "list" | "string" | "numeric" | "boolean" | undefined;
+  readonly form?: "map" | "list" | "string" | "numeric" | "boolean" | "any scalar" | undefined;
 }
 
 interface MapType {
@@ -28,7 +28,7 @@ interface MapType {
 
 export type ListType =
   | { readonly kind: "atomic"; readonly item?: FieldType }
-  | { readonly kind: "set" }
+  | { readonly kind: "set"; readonly item?: FieldType }
   | {
       readonly kind: "map";
       readonly keys: readonly string[];
@@ -106,7 +106,10 @@ const FORMS: Readonly<Record<string, FieldType["form"]>> = {
 
 function formOf(schema: JsonObject): FieldType["form"] {
   if (own(schema, "x-kubernetes-int-or-string") === true) return undefined;
-  return FORMS[String(own(schema, "type"))];
+  const { type, format } = schema;
+  // Go has types of its own for texts in a format.
+  if (type === "string" && format && format !== "byte") return "any scalar";
+  return FORMS[String(type)];
 }
 
 /** Fields of every object of Kubernetes. */
@@ -130,8 +133,8 @@ function schemaField(schema: JsonObject, name: string): ReturnType<MapType["fiel
 
 function schemaList(schema: JsonObject): ListType {
   const kind = own(schema, "x-kubernetes-list-type");
-  if (kind === "set") return { kind };
   const items = own(schema, "items");
+  if (kind === "set" && isObject(items)) return { kind, item: { ...ATOMIC, form: formOf(items) } };
   if (!isObject(items)) return ATOMIC_LIST;
   if (kind !== "map") return { kind: "atomic", item: schemaType(items) };
   const keys = stringsOf(own(schema, "x-kubernetes-list-map-keys"));

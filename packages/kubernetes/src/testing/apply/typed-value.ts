@@ -26,48 +26,61 @@ export interface Member {
   readonly isNamed: boolean;
 }
 
+/** Takes the text of a member that does not fit. */
+type Report = (problem: string) => void;
+
+function fail(problem: string): never {
+  throw new TypedValueError(problem);
+}
+
 /**
  * The members by which a value is owned. Undefined: the value is owned as a whole.
  *
+ * @param report - gets the members that do not fit the type, which are left out. Default: throws
  * @throws TypedValueError if the value does not fit its type
  */
 export function membersOf(
   value: unknown,
   { map, list }: FieldType,
   path: FieldPath,
+  report: Report = fail,
 ): Member[] | undefined {
   if (isObject(value)) {
     if (map.isAtomic) return undefined;
-    return Object.entries(value).map(([name, member]) => {
+    return Object.entries(value).flatMap(([name, member]) => {
       const found = map.field(name);
       const element = `f:${name}`;
-      if (found === undefined)
-        throw new TypedValueError(
-          `${formatPath([...path, element])}: field not declared in schema`,
-        );
-      return { element, value: member, ...found };
+      if (found !== undefined) return [{ element, value: member, ...found }];
+      report(`${formatPath([...path, element])}: field not declared in schema`);
+      return [];
     });
   }
   if (!Array.isArray(value)) return undefined;
   if (list === undefined) throw new UnknownListError(formatPath(path));
-  return list.kind === "atomic" ? undefined : itemsOf(value, list, path);
+  return list.kind === "atomic" ? undefined : itemsOf(value, { list, path }, report);
 }
 
 function itemsOf(
   items: readonly unknown[],
-  list: Exclude<ListType, { kind: "atomic" }>,
-  path: FieldPath,
+  {
+    list,
+    path,
+  }: { readonly list: Exclude<ListType, { kind: "atomic" }>; readonly path: FieldPath },
+  report: Report,
 ): Member[] {
   const seen = new Set<string>();
-  return items.map((item, index) => {
-    const element = list.kind === "set" ? `v:${goJson(item)}` : keyOf(item, index, { list, path });
-    if (seen.has(element))
-      throw new TypedValueError(
-        `${formatPath(path)}: duplicate entries for key ${formatPath([element])}`,
-      );
+  return items.flatMap((item, index) => {
+    const element =
+      list.kind === "set"
+        ? elementOf(item, index, { path, report })
+        : keyOf(item, index, { list, path, report });
+    if (element === undefined) return [];
+    if (seen.has(element)) {
+      report(`${formatPath(path)}: duplicate entries for key ${formatPath([element])}`);
+      return [];
+    }
     seen.add(element);
-    const type = list.kind === "set" ? SCALAR : list.item;
-    return { element, value: item, type, isNamed: false };
+    return [{ element, value: item, type: list.item ?? SCALAR, isNamed: false }];
   });
 }
 
@@ -87,43 +100,84 @@ function goJson(value: unknown): string {
 interface ItemPlace {
   readonly list: Extract<ListType, { kind: "map" }>;
   readonly path: FieldPath;
+  readonly report: Report;
 }
 
-function keyOf(item: unknown, index: number, { list, path }: ItemPlace): string {
+/** Undefined for null, which is reported. */
+function elementOf(
+  item: unknown,
+  index: number,
+  { path, report }: Pick<ItemPlace, "path" | "report">,
+): string | undefined {
+  if (item !== null) return `v:${goJson(item)}`;
+  report(
+    `${formatPath(path)}: element ${index}: associative list without keys has an element that's an explicit null`,
+  );
+  return undefined;
+}
+
+/** Undefined for an item without keys, which is reported. */
+function keyOf(
+  item: unknown,
+  index: number,
+  { list, path, report }: ItemPlace,
+): string | undefined {
   const place = `${formatPath(path)}: element ${index}: associative list with keys`;
-  if (!isObject(item)) throw new TypedValueError(`${place} may not have non-map elements`);
+  if (!isObject(item)) {
+    report(`${place} may not have ${item === null ? "a null element" : "non-map elements"}`);
+    return undefined;
+  }
   const keys = [...list.keys].sort().flatMap((key) => {
     const value = own(item, key) ?? own(list.defaults, key);
     return value === undefined ? [] : [[key, value] as const];
   });
-  if (keys.length === 0)
-    throw new TypedValueError(
+  if (keys.length === 0) {
+    report(
       `${place} has an element that omits all key fields [${list.keys.map((key) => JSON.stringify(key)).join(" ")}] (and doesn't have default values for any key fields)`,
     );
+    return undefined;
+  }
   return `k:${goJson(Object.fromEntries(keys))}`;
 }
 
 /**
  * Checks the forms of an applied value, also within parts that are owned as a whole.
  *
- * @throws TypedValueError for the first value of another form
+ * @throws TypedValueError that names each value of another form
  */
-export function requireTyped(value: unknown, type: FieldType, path: FieldPath = []): void {
+export function requireTyped(value: unknown, type: FieldType): void {
+  const problems: string[] = [];
+  collect(value, { type, path: [], report: (problem) => problems.push(problem) });
+  const [first] = problems;
+  if (first === undefined) return;
+  throw new TypedValueError(problems.length === 1 ? first : ["errors:", ...problems].join("\n  "));
+}
+
+interface Typed {
+  readonly type: FieldType;
+  readonly path: FieldPath;
+  readonly report: Report;
+}
+
+function collect(value: unknown, { type, path, report }: Typed): void {
   if (value === null || value === undefined) return;
-  requireForm(value, type, path);
-  for (const member of partsOf(value, type, path))
-    requireTyped(member.value, member.type, [...path, member.element]);
+  const { form } = type;
+  if (form !== undefined && !IS_FORM[form](value)) {
+    report(`${formatPath(path)}: ${mismatch(value, form)}`);
+    return;
+  }
+  for (const { element, value: member, type: below } of partsOf(value, { type, path, report }))
+    collect(member, { type: below, path: [...path, element], report });
 }
 
 /** The members of a value, also of one that is owned as a whole. */
 function partsOf(
   value: unknown,
-  type: FieldType,
-  path: FieldPath,
+  { type, path, report }: Typed,
 ): readonly Pick<Member, "element" | "value" | "type">[] {
   if (!Array.isArray(value) || type.list?.kind !== "atomic") {
     const map = isObject(value) ? { ...type.map, isAtomic: false } : type.map;
-    return membersOf(value, { ...type, map }, path) ?? [];
+    return membersOf(value, { ...type, map }, path, report) ?? [];
   }
   const { item } = type.list;
   if (item === undefined) return [];
@@ -136,12 +190,8 @@ const IS_FORM: Readonly<Record<NonNullable<FieldType["form"]>, (value: unknown) 
   string: (value) => typeof value === "string",
   numeric: (value) => typeof value === "number",
   boolean: (value) => typeof value === "boolean",
+  "any scalar": (value) => typeof value !== "object",
 };
-
-function requireForm(value: unknown, { form }: FieldType, path: FieldPath): void {
-  if (form === undefined || IS_FORM[form](value)) return;
-  throw new TypedValueError(`${formatPath(path)}: ${mismatch(value, form)}`);
-}
 
 function mismatch(value: unknown, form: NonNullable<FieldType["form"]>): string {
   if (form === "numeric") return `expected numeric (int or float), got ${goType(value)}`;

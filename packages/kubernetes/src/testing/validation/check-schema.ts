@@ -253,6 +253,9 @@ function* duplicateCauses(
 ): Generator<Cause> {
   const kind = own(schema, "x-kubernetes-list-type");
   if (kind !== "set" && kind !== "map") return;
+  for (const [index, item] of value.entries())
+    if (kind === "map" && item !== null && !isObject(item))
+      yield wrong(`${path}[${index}]`, item, "must be an object for an array of list-type map");
   const keys = value.map((item) => keyOfItem(schema, item));
   for (const [index, key] of keys.entries()) {
     // A third one is not named.

@@ -1,0 +1,92 @@
+import { fromCrd } from "@holdfast/kubernetes";
+import { expect, it } from "vitest";
+import { ApiKit } from "./api-kit.ts";
+
+const TEXT = { type: "string" };
+const item = { type: "object", required: ["name"], properties: { name: TEXT } };
+const spec = {
+  type: "object",
+  properties: {
+    n: { type: "integer" },
+    date: { ...TEXT, format: "date-time" },
+    bytes: { ...TEXT, format: "byte" },
+    set: { type: "array", items: TEXT, "x-kubernetes-list-type": "set" },
+    list: {
+      type: "array",
+      items: item,
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["name"],
+    },
+  },
+};
+const Thing = fromCrd({
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  spec: {
+    group: "example.org",
+    scope: "Namespaced",
+    names: { kind: "Thing", plural: "things" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: "object", properties: { spec } } },
+      },
+    ],
+  },
+});
+const THINGS = "/apis/example.org/v1/namespaces/default/things";
+
+function thing(fields: object): object {
+  return { apiVersion: "example.org/v1", kind: "Thing", metadata: { name: "a" }, spec: fields };
+}
+
+const NULL_KEY = "element 0: associative list with keys may not have a null element";
+const NULL_ITEM = "element 0: associative list without keys has an element that's an explicit null";
+
+// As a server answers.
+it.each([
+  [{ set: ["a", 1] }, ".spec.set[=1]: expected string, got &value.valueUnstructured{Value:1}"],
+  [{ set: [null] }, `.spec.set: ${NULL_ITEM}`],
+  [{ list: [null] }, `.spec.list: ${NULL_KEY}`],
+  [{ bytes: 5 }, ".spec.bytes: expected string, got &value.valueUnstructured{Value:5}"],
+  [
+    { n: "a", set: ["a", "a", "a"], zz: 1 },
+    'errors:\n  .spec.zz: field not declared in schema\n  .spec.n: expected numeric (int or float), got string\n  .spec.set: duplicate entries for key [="a"]\n  .spec.set: duplicate entries for key [="a"]',
+  ],
+])("an apply of %j is 500 and names each value that does not fit", async (fields, text) => {
+  const { status, body } = await new ApiKit({ resources: [Thing] }).send(
+    "PATCH",
+    `${THINGS}/a?fieldManager=one`,
+    { body: thing(fields), headers: { "content-type": "application/apply-patch+yaml" } },
+  );
+  const start = "failed to create typed patch object (/a; example.org/v1, Kind=Thing): ";
+  expect([status, body["message"]]).toEqual([500, `${start}${text}`]);
+});
+
+it("an apply of a number for a text in a format is 422", async () => {
+  const { status, body } = await new ApiKit({ resources: [Thing] }).send(
+    "PATCH",
+    `${THINGS}/a?fieldManager=one`,
+    { body: thing({ date: 5 }), headers: { "content-type": "application/apply-patch+yaml" } },
+  );
+  expect([status, body["reason"]]).toEqual([422, "Invalid"]);
+});
+
+it("an item of a keyed list that is no object has two causes", async () => {
+  const { status, body } = await new ApiKit({ resources: [Thing] }).send("POST", THINGS, {
+    body: thing({ list: ["x"] }),
+    headers: { "content-type": "application/json" },
+  });
+  expect([status, (body["details"] as { causes: unknown[] }).causes]).toEqual([
+    422,
+    expect.arrayContaining([
+      {
+        reason: "FieldValueInvalid",
+        message: 'Invalid value: "x": must be an object for an array of list-type map',
+        field: "spec.list[0]",
+      },
+    ]),
+  ]);
+});
