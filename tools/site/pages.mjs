@@ -241,6 +241,13 @@ export const pages = new Map(
       keywords:
         "threat model security health port networkpolicy confused deputy tenant webhook ssrf credentials",
     },
+    "docs/outbox-command.md": {
+      title: "Inspect and repair a transactional outbox from a terminal",
+      description:
+        "npx @holdfast/outbox counts pending and dead messages, replays or discards dead letters, migrates the tables and serves a page.",
+      keywords:
+        "outbox status dead letter replay discard command line terminal npx migrate sql page postgres mysql mariadb pglite",
+    },
     "docs/outbox.md": {
       title: "Transactional outbox for Node.js with PostgreSQL or MySQL",
       description:
