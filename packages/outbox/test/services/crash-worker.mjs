@@ -68,14 +68,14 @@ const relay = new Relay({
   publishTimeout: 1_500,
   claimDuration: 8_000,
   clockSkew: 4_000, // the clock is the same, but a busy machine lets processes stand still
-  pollPeriod: 500,
+  pollInterval: 500,
   storeTimeout: 5_000,
 });
 const recovery = new Recovery({
   ...common,
   name: `${name}/recovery`,
   lock,
-  period: 1_000,
+  interval: 1_000,
   acquireTimeout: 2_000,
   leaseDuration: 6_000,
   minRound: 500,
