@@ -9,11 +9,15 @@ const MAX_NOTES = 10_000;
 /** Longest note. */
 const MAX_TEXT = 200;
 
+/** Most steps within a second. */
+const MAX_STEPS = 5_000;
+
 /** What happened in a world, in order. */
 export class Journal {
   readonly steps: Step[] = [];
   readonly notes: Note[] = [];
   readonly #now: () => number;
+  #burst = { at: 0, from: 0 };
 
   /** @param now - milliseconds since the begin of the world */
   constructor(now: () => number) {
@@ -25,6 +29,13 @@ export class Journal {
     const begun = { ...step, number: this.steps.length + 1, at: this.#now() };
     this.steps.push(begun);
     return begun;
+  }
+
+  /** Whether too many steps follow each other without a pause. To be asked at each step. */
+  isRacing(): boolean {
+    const [now, count] = [this.#now(), this.steps.length];
+    if (now - this.#burst.at > 1_000) this.#burst = { at: now, from: count };
+    return count - this.#burst.from > MAX_STEPS;
   }
 
   note(replica: number, text: string, isLog = false): void {

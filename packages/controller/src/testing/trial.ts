@@ -65,9 +65,6 @@ export interface Problem {
 /** A world that does not become quiet within so many times the time that counts as quiet. */
 const MAX_ROUNDS = 100;
 
-/** Or within so many steps since it was last quiet for a second. */
-const MAX_STEPS = 5_000;
-
 /** Milliseconds beyond quiet that a world goes on while it is not as expected, and the program waits for something. */
 const EXTENSION = 1_800_000;
 
@@ -121,7 +118,6 @@ export class Trial<World> implements ReplicaWorld {
   #revision = "";
   #changedAt = 0;
   #lastChange = 0;
-  #burst = { at: 0, from: 0 };
   #hasStart = false;
   #starting: string | undefined;
   #onReady: (() => void) | undefined;
@@ -194,7 +190,7 @@ export class Trial<World> implements ReplicaWorld {
     const { text, faults = {}, reads = false } = options;
     const types = this.#typesOf(options);
     const step = this.journal.begin({ text, replica: replica.number, faults: types, reads });
-    if (this.#isRacing()) {
+    if (this.journal.isRacing()) {
       this.#fail(this.#restless());
       this.#fleet.end(replica);
       return await never();
@@ -397,13 +393,6 @@ export class Trial<World> implements ReplicaWorld {
     } catch (error) {
       this.#fail(`the invariant does not hold: ${messageOf(error)}`, { cause: error });
     }
-  }
-
-  /** Too many steps follow each other without a pause. */
-  #isRacing(): boolean {
-    const count = this.journal.steps.length;
-    if (this.#now - this.#burst.at > 1_000) this.#burst = { at: this.#now, from: count };
-    return count - this.#burst.from > MAX_STEPS;
   }
 
   /**
