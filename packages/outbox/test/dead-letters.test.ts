@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { Outbox } from "@holdfast/outbox";
+import { MemoryStore } from "@holdfast/outbox/testing";
 import { describe, expect, it, vi } from "vitest";
-import { Outbox } from "../src/outbox.ts";
-import { MemoryStore } from "../src/testing/memory-store.ts";
 import { fail } from "./outcomes.ts";
 import { idOf, numberOf, sample } from "./sample.ts";
 

@@ -1,8 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import {
-  RecordingPublisher,
-  type RecordingPublisherOptions,
-} from "../src/testing/recording-publisher.ts";
+import { RecordingPublisher, type RecordingPublisherOptions } from "@holdfast/outbox/testing";
 import { numberOf } from "./sample.ts";
 
 /** The response to an attempt: it may throw, or wait. */

@@ -1,11 +1,10 @@
 import { abortable, deferred } from "@holdfast/clock/internal";
 import { silentLogger, TokenBucketLimiter } from "@holdfast/controller";
+import { type Message, Relay } from "@holdfast/outbox";
+import { MemoryStore } from "@holdfast/outbox/testing";
 import { TerminalError } from "@holdfast/wait";
 import { describe, onTestFinished } from "vitest";
 import { type Door, testGivesUp } from "../../../test/gives-up.contract.ts";
-import type { Message } from "../src/message/message.ts";
-import { Relay } from "../src/relay/relay.ts";
-import { MemoryStore } from "../src/testing/memory-store.ts";
 import { idOf, sample } from "./sample.ts";
 
 /** A relay whose receiver takes one message a second. The attempt of a caller that gave up ends at once. */

@@ -1,10 +1,9 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { Outbox, Relay } from "@holdfast/outbox";
+import { MemoryStore } from "@holdfast/outbox/testing";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { expect, inject, it } from "vitest";
-import { Outbox } from "../src/outbox.ts";
-import { Relay } from "../src/relay/relay.ts";
-import { MemoryStore } from "../src/testing/memory-store.ts";
 import { FakePublisher } from "./fake-publisher.ts";
 import { idOf, numberOf, sample } from "./sample.ts";
 

@@ -1,17 +1,20 @@
 import { onAbort } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, type ResourceLock, RetryAfterError, silentLogger } from "@holdfast/controller";
-import type { OutboxEvent } from "@holdfast/outbox";
-import { Recovery } from "@holdfast/outbox";
+import {
+  delayAfter,
+  type Message,
+  type NewMessage,
+  Outbox,
+  type OutboxEvent,
+  type OutboxStore,
+  type Publisher,
+  Recovery,
+  Relay,
+} from "@holdfast/outbox";
+import { MemoryStore, MemoryTransaction } from "@holdfast/outbox/testing";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { SkewedClock } from "../../../test/skewed-clock.ts";
-import type { Message, NewMessage } from "../src/message/message.ts";
-import { delayAfter } from "../src/message/schedule.ts";
-import { Outbox } from "../src/outbox.ts";
-import type { Publisher } from "../src/publisher/publisher.ts";
-import { Relay } from "../src/relay/relay.ts";
-import type { OutboxStore } from "../src/store/outbox-store.ts";
-import { MemoryStore, MemoryTransaction } from "../src/testing/memory-store.ts";
 import { idOf, sample } from "./sample.ts";
 
 /** What may go wrong, each with its probability per request. */

@@ -1,10 +1,8 @@
 import { MemoryLock, silentLogger } from "@holdfast/controller";
 import { explore } from "@holdfast/controller/testing";
-import { Recovery } from "@holdfast/outbox";
+import { Outbox, Recovery, Relay } from "@holdfast/outbox";
+import { MemoryStore, type MemoryTransaction } from "@holdfast/outbox/testing";
 import { expect, inject, test } from "vitest";
-import { Outbox } from "../src/outbox.ts";
-import { Relay } from "../src/relay/relay.ts";
-import { MemoryStore, type MemoryTransaction } from "../src/testing/memory-store.ts";
 import { numberOf, sample } from "./sample.ts";
 
 const SECOND = 1_000;

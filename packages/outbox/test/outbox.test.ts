@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { Outbox } from "@holdfast/outbox";
+import { MemoryStore, MemoryTransaction } from "@holdfast/outbox/testing";
 import { expect, it, vi } from "vitest";
-import { Outbox } from "../src/outbox.ts";
-import { MemoryStore, MemoryTransaction } from "../src/testing/memory-store.ts";
 import { idOf, sample } from "./sample.ts";
 
 function setUp() {

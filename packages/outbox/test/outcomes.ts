@@ -1,5 +1,4 @@
-import type { Claim } from "../src/store/claim.ts";
-import type { Failure, OutboxStore } from "../src/store/outbox-store.ts";
+import type { Claim, Failure, OutboxStore } from "@holdfast/outbox";
 
 type Writer = Pick<OutboxStore<never>, "write">;
 

@@ -1,9 +1,8 @@
 import { realClock } from "@holdfast/clock";
+import type { Message, Publisher } from "@holdfast/outbox";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import { errorOf } from "../../../test/error-of.ts";
-import type { Message } from "../src/message/message.ts";
-import type { Publisher } from "../src/publisher/publisher.ts";
 import { sampleMessage } from "./sample-message.ts";
 
 /** A message as the receiver has it. */

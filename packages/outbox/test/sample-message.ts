@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Message } from "../src/message/message.ts";
+import type { Message } from "@holdfast/outbox";
 import { pendingMessage } from "../src/message/pending-message.ts";
 import { sample } from "./sample.ts";
 

@@ -1,4 +1,4 @@
-import type { NewMessage } from "../src/message/message.ts";
+import type { NewMessage } from "@holdfast/outbox";
 
 /** A UUID that is easy to read in a report. */
 export function idOf(number: number): string {

@@ -1,6 +1,6 @@
+import { slotOf } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 import { decideShards, type SlotView } from "../../src/shards/shard-decision.ts";
-import { slotOf } from "../../src/shards/slot-of.ts";
 
 const PATIENCE = 4_000;
 

@@ -1,5 +1,9 @@
-import type { ExploreOptions, ProgramContext } from "@holdfast/controller/testing";
-import { ExplorationError, explore } from "@holdfast/controller/testing";
+import {
+  ExplorationError,
+  type ExploreOptions,
+  explore,
+  type ProgramContext,
+} from "@holdfast/controller/testing";
 import { describe, expect, it, test } from "vitest";
 
 interface Shelf {

@@ -1,10 +1,13 @@
-import { customResource, type KubeObject } from "@holdfast/kubernetes";
-import type { ObjectChange } from "../../src/cache/change.ts";
+import {
+  type CachedObject,
+  customResource,
+  type KubeObject,
+  type ObjectChange,
+} from "@holdfast/kubernetes";
 import { ObjectShape, type ObjectShapeOptions } from "../../src/cache/object-shape.ts";
 import { Scope, type ScopeOptions } from "../../src/cache/scope.ts";
 import type { ServerObject } from "../../src/cache/server-object.ts";
 import { type Consistency, type ObjectEvent, Store } from "../../src/cache/store.ts";
-import type { CachedObject } from "../../src/object/kube-object.ts";
 
 const Greeting = customResource<KubeObject>({
   apiVersion: "example.org/v1",

@@ -1,7 +1,7 @@
+import type { CachedObject } from "@holdfast/kubernetes";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { difference } from "../../src/cache/difference.ts";
-import type { CachedObject } from "../../src/object/kube-object.ts";
 import { greeting } from "./cache-kit.ts";
 
 const entry = fc.record({

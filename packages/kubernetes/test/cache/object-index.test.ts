@@ -1,6 +1,6 @@
+import type { CachedObject } from "@holdfast/kubernetes";
 import { beforeEach, expect, it } from "vitest";
 import { ObjectIndex } from "../../src/cache/object-index.ts";
-import type { CachedObject } from "../../src/object/kube-object.ts";
 import { greeting } from "./cache-kit.ts";
 
 const ann = greeting("ann", 1) as CachedObject;

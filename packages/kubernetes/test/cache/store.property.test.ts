@@ -1,8 +1,7 @@
+import type { CachedObject, ObjectChange } from "@holdfast/kubernetes";
 import fc from "fast-check";
 import { expect, inject, it } from "vitest";
-import type { ObjectChange } from "../../src/cache/change.ts";
 import type { Consistency, OwnWrite, Store } from "../../src/cache/store.ts";
-import type { CachedObject } from "../../src/object/kube-object.ts";
 import { finishList, list, storeOf } from "./cache-kit.ts";
 import { ServerModel } from "./server-model.ts";
 

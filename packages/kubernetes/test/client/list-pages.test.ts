@@ -1,11 +1,10 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { ApiError, builtIn, KubeClient } from "@holdfast/kubernetes";
+import { ApiError, BodyTooLongError, builtIn, KubeClient } from "@holdfast/kubernetes";
 import type { ConfigMap as ConfigMapObject } from "kubernetes-types/core/v1.js";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import type { ApiRequest } from "../../src/client/api-request.ts";
 import { listPages } from "../../src/client/list-pages.ts";
-import { BodyTooLongError } from "../../src/transport/read-body.ts";
 import { failure, scriptedTransport } from "./scripted-transport.ts";
 
 const tooLong = new BodyTooLongError("too long");

@@ -1,11 +1,11 @@
-import type {
-  CachedObject,
-  Informer,
-  KubeRequest,
-  KubeResponse,
-  KubeTransport,
+import {
+  type CachedObject,
+  ConnectionError,
+  type Informer,
+  type KubeRequest,
+  type KubeResponse,
+  type KubeTransport,
 } from "@holdfast/kubernetes";
-import { ConnectionError } from "@holdfast/kubernetes";
 import type { FakeApiSnapshot } from "@holdfast/kubernetes/testing";
 import { seededRandom } from "@holdfast/wait";
 import { expect, inject, it } from "vitest";

@@ -1,7 +1,12 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import type { Controller } from "@holdfast/controller";
-import type { Cluster, OperatorSetup, Resource } from "@holdfast/kubernetes";
-import { builtIn, customResource } from "@holdfast/kubernetes";
+import {
+  builtIn,
+  type Cluster,
+  customResource,
+  type OperatorSetup,
+  type Resource,
+} from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { drawn } from "../../../../test/drawn.ts";
 import { isFollowing } from "../../src/operator/health-checks.ts";

@@ -1,8 +1,7 @@
 // A FakeApi on a fake clock, and requests to it.
 
 import { FakeClock } from "@holdfast/clock/testing";
-import type { KubeObject, Resource } from "@holdfast/kubernetes";
-import { builtIn, fromCrd } from "@holdfast/kubernetes";
+import { builtIn, fromCrd, type KubeObject, type Resource } from "@holdfast/kubernetes";
 import { FakeApi, type FakeApiOptions } from "@holdfast/kubernetes/testing";
 
 /** An object as it arrives. */

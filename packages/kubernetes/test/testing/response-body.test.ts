@@ -1,5 +1,6 @@
+import type { Progress } from "@holdfast/kubernetes/testing";
 import { describe, expect, it } from "vitest";
-import { type Progress, ResponseBody } from "../../src/testing/response-body.ts";
+import { ResponseBody } from "../../src/testing/response-body.ts";
 
 async function textOf(body: ResponseBody): Promise<string> {
   const chunks: Uint8Array[] = [];

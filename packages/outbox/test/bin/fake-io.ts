@@ -1,9 +1,9 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import type { NewMessage } from "@holdfast/outbox";
+import { MemoryStore } from "@holdfast/outbox/testing";
 import type { Io } from "../../src/bin/command.ts";
 import type { Connection } from "../../src/bin/connect.ts";
 import { runCommand } from "../../src/bin/run-command.ts";
-import type { NewMessage } from "../../src/message/message.ts";
-import { MemoryStore } from "../../src/testing/memory-store.ts";
 
 /** What a run of the command line has written, and its exit code. */
 export interface Run {

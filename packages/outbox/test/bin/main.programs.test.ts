@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
+import { Outbox } from "@holdfast/outbox";
+import { PGliteDatabase } from "@holdfast/outbox/pglite";
+import { PostgresStore } from "@holdfast/outbox/postgres";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
-import { Outbox } from "../../src/outbox.ts";
-import { PGliteDatabase } from "../../src/pglite/pglite-database.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
 import { message } from "./fake-io.ts";
 import { runBin } from "./run-bin.ts";
 

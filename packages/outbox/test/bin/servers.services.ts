@@ -1,3 +1,6 @@
+import type { Database, OutboxStore, Queryable } from "@holdfast/outbox";
+import { MySqlStore } from "@holdfast/outbox/mysql";
+import { PostgresStore } from "@holdfast/outbox/postgres";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { freePort } from "../../../../test/free-port.ts";
@@ -5,10 +8,6 @@ import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
 import { connect } from "../../src/bin/connect.ts";
-import { MySqlStore } from "../../src/mysql/mysql-store.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { Database, Queryable } from "../../src/store/database.ts";
-import type { OutboxStore } from "../../src/store/outbox-store.ts";
 import { connectToMySql } from "../mysql/connect-to-mysql.ts";
 import { connectTo } from "../services/test-database.ts";
 import { message } from "./fake-io.ts";

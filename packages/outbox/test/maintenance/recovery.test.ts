@@ -5,12 +5,9 @@ import {
   type ResourceLock,
   silentLogger,
 } from "@holdfast/controller";
-import type { OutboxEvent, RecoveryOptions } from "@holdfast/outbox";
-import { Recovery } from "@holdfast/outbox";
+import { type Claim, type OutboxEvent, Recovery, type RecoveryOptions } from "@holdfast/outbox";
+import { faultyStore, MemoryStore, type StoreFaults } from "@holdfast/outbox/testing";
 import { describe, expect, it } from "vitest";
-import type { Claim } from "../../src/store/claim.ts";
-import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
-import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { idOf, numberOf, sample } from "../sample.ts";
 
 const SECOND = 1_000;

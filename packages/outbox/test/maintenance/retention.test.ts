@@ -1,10 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
-import type { OutboxEvent } from "@holdfast/outbox";
-import { Recovery, Retention, type RetentionOptions } from "@holdfast/outbox";
+import { type OutboxEvent, Recovery, Retention, type RetentionOptions } from "@holdfast/outbox";
+import { faultyStore, MemoryStore, type StoreFaults } from "@holdfast/outbox/testing";
 import { expect, it } from "vitest";
-import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
-import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { deliver, fail } from "../outcomes.ts";
 import { sample } from "../sample.ts";
 

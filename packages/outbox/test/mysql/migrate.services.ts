@@ -1,7 +1,7 @@
+import { migrate } from "@holdfast/outbox/mysql";
 import { expect, it } from "vitest";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { migrate } from "../../src/mysql/migrate.ts";
 import { connectToMySql } from "./connect-to-mysql.ts";
 
 const open = async () => connectToMySql(await makeMySqlDatabase(requiredUrl("MYSQL_URL")));

@@ -1,12 +1,10 @@
+import type { Queryable } from "@holdfast/outbox";
+import { MySqlDatabase, MySqlStore, migrate } from "@holdfast/outbox/mysql";
 import { createConnection, createPool } from "mysql2/promise";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { migrate } from "../../src/mysql/migrate.ts";
-import { MySqlDatabase } from "../../src/mysql/mysql-database.ts";
-import { MySqlStore } from "../../src/mysql/mysql-store.ts";
-import type { Queryable } from "../../src/store/database.ts";
 import { idOf, sample } from "../sample.ts";
 import { connectToMySql } from "./connect-to-mysql.ts";
 

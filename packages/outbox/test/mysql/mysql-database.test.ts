@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
+import { MySqlDatabase } from "@holdfast/outbox/mysql";
 import type { Pool, QueryOptions } from "mysql2/promise";
 import { expect, it } from "vitest";
-import { MySqlDatabase } from "../../src/mysql/mysql-database.ts";
 
 /** Says that a transaction is open. */
 const OPEN = { serverStatus: 3 };

@@ -1,11 +1,8 @@
+import type { Claim, Queryable } from "@holdfast/outbox";
+import { type MySqlDatabase, MySqlStore, migrate } from "@holdfast/outbox/mysql";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { migrate } from "../../src/mysql/migrate.ts";
-import type { MySqlDatabase } from "../../src/mysql/mysql-database.ts";
-import { MySqlStore } from "../../src/mysql/mysql-store.ts";
-import type { Claim } from "../../src/store/claim.ts";
-import type { Queryable } from "../../src/store/database.ts";
 import { fail, release } from "../outcomes.ts";
 import { idOf, sample } from "../sample.ts";
 import { connectedStore } from "../services/connected-store.ts";

@@ -1,10 +1,14 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import type { Queryable, Row } from "@holdfast/outbox";
+import {
+  MySqlStore,
+  type MySqlStoreOptions,
+  migrate,
+  type ReadCommittedDatabase,
+  type SessionDatabase,
+} from "@holdfast/outbox/mysql";
 import { describe, expect, it } from "vitest";
 import { listsOf } from "../../src/mysql/lists.ts";
-import { migrate, type SessionDatabase } from "../../src/mysql/migrate.ts";
-import { MySqlStore, type MySqlStoreOptions } from "../../src/mysql/mysql-store.ts";
-import type { ReadCommittedDatabase } from "../../src/mysql/read-committed.ts";
-import type { Queryable, Row } from "../../src/store/database.ts";
 import { idOf, sample } from "../sample.ts";
 
 const T = 1_700_000_000_000;

@@ -1,8 +1,7 @@
+import { type MySqlDatabase, migrate } from "@holdfast/outbox/mysql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { migrate } from "../../src/mysql/migrate.ts";
-import type { MySqlDatabase } from "../../src/mysql/mysql-database.ts";
 import { statementsOf } from "../../src/mysql/statements.ts";
 import { idOf } from "../sample.ts";
 import { connectToMySql } from "./connect-to-mysql.ts";

@@ -1,5 +1,5 @@
+import { PGliteDatabase } from "@holdfast/outbox/pglite";
 import { emptyPGlite } from "../../../../test/empty-pglite.ts";
-import { PGliteDatabase } from "../../src/pglite/pglite-database.ts";
 import { testPostgres } from "../postgres/postgres.contract.ts";
 import { testDrizzle } from "../query-layers/test-drizzle.ts";
 import { testKysely } from "../query-layers/test-kysely.ts";

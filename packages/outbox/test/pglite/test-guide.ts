@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
+import { PGliteDatabase } from "@holdfast/outbox/pglite";
+import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { emptyPGlite } from "../../../../test/empty-pglite.ts";
-import { PGliteDatabase } from "../../src/pglite/pglite-database.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
 
 const guide = readFileSync(new URL("../../../../docs/outbox.md", import.meta.url), "utf8");
 

@@ -1,8 +1,8 @@
+import { PGliteDatabase } from "@holdfast/outbox/pglite";
+import { PostgresStore } from "@holdfast/outbox/postgres";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { emptyPGlite } from "../../../../test/empty-pglite.ts";
-import { PGliteDatabase } from "../../src/pglite/pglite-database.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
 import { testListening, until } from "../postgres/listening.contract.ts";
 
 /** Relays that listen on a PGlite, and the end of listening. */

@@ -1,16 +1,16 @@
 import { realClock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
-import type { OutboxEvent } from "@holdfast/outbox";
+import {
+  type NewMessage,
+  Outbox,
+  type OutboxEvent,
+  type Queryable,
+  Relay,
+  type RelayOptions,
+} from "@holdfast/outbox";
+import { migrate, type PostgresDatabase, PostgresStore } from "@holdfast/outbox/postgres";
 import { poll } from "@holdfast/wait";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { NewMessage } from "../../src/message/message.ts";
-import { Outbox } from "../../src/outbox.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import type { PostgresDatabase } from "../../src/postgres/postgres-database.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
-import { Relay } from "../../src/relay/relay.ts";
-import type { RelayOptions } from "../../src/relay/relay-options.ts";
-import type { Queryable } from "../../src/store/database.ts";
 import { FakePublisher } from "../fake-publisher.ts";
 import { sample } from "../sample.ts";
 

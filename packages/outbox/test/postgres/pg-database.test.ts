@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
+import { PgDatabase } from "@holdfast/outbox/postgres";
 import type { Pool } from "pg";
 import { expect, it } from "vitest";
-import { PgDatabase } from "../../src/postgres/pg-database.ts";
 
 /** A pool with one connection that answers as a test says. What a real server does is tested on one. */
 function setUp(answers: Readonly<Record<string, Error | { readonly command: string }>> = {}) {

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
+import { PgDatabase } from "@holdfast/outbox/postgres";
 import type { Pool } from "pg";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
-import { PgDatabase } from "../../src/postgres/pg-database.ts";
 
 type Settle = (error?: Error) => void;
 

@@ -1,7 +1,7 @@
+import type { Database } from "@holdfast/outbox";
+import { migrate } from "@holdfast/outbox/postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { migrate } from "../../src/postgres/migrate.ts";
 import { statementsOf } from "../../src/postgres/statements.ts";
-import type { Database } from "../../src/store/database.ts";
 import { idOf } from "../sample.ts";
 
 const T = 1_700_000_000_000;

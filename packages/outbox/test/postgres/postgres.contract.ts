@@ -1,11 +1,7 @@
+import { type Database, Outbox, type Publisher, type Queryable, Relay } from "@holdfast/outbox";
+import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Outbox } from "../../src/outbox.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
 import { statementsOf } from "../../src/postgres/statements.ts";
-import type { Publisher } from "../../src/publisher/publisher.ts";
-import { Relay } from "../../src/relay/relay.ts";
-import type { Database, Queryable } from "../../src/store/database.ts";
 import { idOf, sample } from "../sample.ts";
 import { testInvalidRows } from "../store/invalid-row.contract.ts";
 import { testStore } from "../store/outbox-store.contract.ts";

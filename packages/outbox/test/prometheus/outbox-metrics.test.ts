@@ -1,14 +1,10 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
-import type { OutboxEvent } from "@holdfast/outbox";
-import { Recovery, Retention } from "@holdfast/outbox";
+import { type Claim, type OutboxEvent, Recovery, Relay, Retention } from "@holdfast/outbox";
 import { OutboxMetrics, type OutboxMetricsOptions } from "@holdfast/outbox/prometheus";
+import { MemoryStore, RecordingPublisher } from "@holdfast/outbox/testing";
 import { Counter, register as globalRegister, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { Relay } from "../../src/relay/relay.ts";
-import type { Claim } from "../../src/store/claim.ts";
-import { MemoryStore } from "../../src/testing/memory-store.ts";
-import { RecordingPublisher } from "../../src/testing/recording-publisher.ts";
 import { numberOf, sample } from "../sample.ts";
 import { sampleMessage } from "../sample-message.ts";
 

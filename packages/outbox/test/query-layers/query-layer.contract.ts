@@ -1,13 +1,16 @@
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import {
+  type Database,
+  type NewMessage,
+  Outbox,
+  type Queryable,
+  Relay,
+  type Statement,
+} from "@holdfast/outbox";
+import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { NewMessage } from "../../src/message/message.ts";
-import { Outbox } from "../../src/outbox.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
-import { Relay } from "../../src/relay/relay.ts";
-import type { Database, Queryable, Statement } from "../../src/store/database.ts";
 import { idOf, numberOf, sample } from "../sample.ts";
 
 /** A query layer over a database, in its own words. */

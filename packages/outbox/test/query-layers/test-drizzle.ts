@@ -1,7 +1,7 @@
+import { PGliteDatabase } from "@holdfast/outbox/pglite";
 import { sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/pglite";
 import { emptyPGlite } from "../../../../test/empty-pglite.ts";
-import { PGliteDatabase } from "../../src/pglite/pglite-database.ts";
 import { type QueryLayer, testQueryLayer } from "./query-layer.contract.ts";
 
 type Db = ReturnType<typeof drizzle>;

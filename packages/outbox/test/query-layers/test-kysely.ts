@@ -1,6 +1,6 @@
+import { PGliteDatabase } from "@holdfast/outbox/pglite";
 import { type ControlledTransaction, Kysely, sql } from "kysely";
 import { emptyPGlite } from "../../../../test/empty-pglite.ts";
-import { PGliteDatabase } from "../../src/pglite/pglite-database.ts";
 import { PGliteDialect } from "./pglite-dialect.ts";
 import { type QueryLayer, testQueryLayer } from "./query-layer.contract.ts";
 

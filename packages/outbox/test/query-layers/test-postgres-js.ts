@@ -1,10 +1,9 @@
 import type { Transaction } from "@electric-sql/pglite";
+import { Outbox } from "@holdfast/outbox";
+import { PGliteDatabase } from "@holdfast/outbox/pglite";
+import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
 import { expect, it } from "vitest";
 import { emptyPGlite } from "../../../../test/empty-pglite.ts";
-import { Outbox } from "../../src/outbox.ts";
-import { PGliteDatabase } from "../../src/pglite/pglite-database.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
 import { idOf, sample } from "../sample.ts";
 
 /** The values that postgres.js takes without a helper of its own. */

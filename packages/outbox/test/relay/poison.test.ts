@@ -1,14 +1,10 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
-import type { OutboxEvent } from "@holdfast/outbox";
-import { Recovery } from "@holdfast/outbox";
+import { type Message, type OutboxEvent, Recovery, Relay } from "@holdfast/outbox";
+import { faultyStore, MemoryStore } from "@holdfast/outbox/testing";
 import { seededRandom } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
 import { drawn } from "../../../../test/drawn.ts";
-import type { Message } from "../../src/message/message.ts";
-import { Relay } from "../../src/relay/relay.ts";
-import { faultyStore } from "../../src/testing/faulty-store.ts";
-import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { idOf, numberOf, sample } from "../sample.ts";
 
 const SECOND = 1_000;

@@ -1,16 +1,18 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Manager, RetryAfterError, silentLogger, TerminalError } from "@holdfast/controller";
-import type { OutboxEvent } from "@holdfast/outbox";
+import {
+  type Claim,
+  type ClaimRequest,
+  type Message,
+  type NewMessage,
+  Outbox,
+  type OutboxEvent,
+  Relay,
+  type RelayOptions,
+} from "@holdfast/outbox";
+import { faultyStore, MemoryStore, type StoreFaults } from "@holdfast/outbox/testing";
 import { describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
-import type { Message, NewMessage } from "../../src/message/message.ts";
-import { Outbox } from "../../src/outbox.ts";
-import { Relay } from "../../src/relay/relay.ts";
-import type { RelayOptions } from "../../src/relay/relay-options.ts";
-import type { Claim } from "../../src/store/claim.ts";
-import type { ClaimRequest } from "../../src/store/outbox-store.ts";
-import { faultyStore, type StoreFaults } from "../../src/testing/faulty-store.ts";
-import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { FakePublisher, type Respond } from "../fake-publisher.ts";
 import { idOf, numberOf, sample } from "../sample.ts";
 

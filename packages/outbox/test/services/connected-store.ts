@@ -1,5 +1,4 @@
-import type { Database, Queryable } from "../../src/store/database.ts";
-import type { OutboxStore } from "../../src/store/outbox-store.ts";
+import type { Database, OutboxStore, Queryable } from "@holdfast/outbox";
 import type { StoreUnderTest } from "../store/outbox-store.contract.ts";
 
 /** A store with connections of its own. */

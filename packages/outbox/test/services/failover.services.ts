@@ -1,3 +1,4 @@
+import type { Database, OutboxStore, Queryable } from "@holdfast/outbox";
 import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import { createPool } from "mysql2/promise";
 import pg from "pg";
@@ -8,8 +9,6 @@ import { requiredUrl } from "../../../../test/required-url.ts";
 import { MySqlDatabase, MySqlStore, migrate as migrateMySql } from "../../src/mysql/index.ts";
 import { migrate, PgDatabase, PostgresStore } from "../../src/postgres/index.ts";
 import { bodyOf } from "../../src/publisher/message-body.ts";
-import type { Database, Queryable } from "../../src/store/database.ts";
-import type { OutboxStore } from "../../src/store/outbox-store.ts";
 import { idOf, sample } from "../sample.ts";
 import { TcpProxy } from "./tcp-proxy.ts";
 

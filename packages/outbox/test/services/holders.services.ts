@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto";
+import type { Database, Queryable } from "@holdfast/outbox";
+import { MySqlStore, migrate as migrateMySql } from "@holdfast/outbox/mysql";
+import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
 import { Redis } from "ioredis";
 import { describe, it } from "vitest";
 import { oldEnough } from "../../../../services/redis.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { migrate as migrateMySql } from "../../src/mysql/migrate.ts";
-import { MySqlStore } from "../../src/mysql/mysql-store.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { Database, Queryable } from "../../src/store/database.ts";
 import { connectToMySql } from "../mysql/connect-to-mysql.ts";
 import { sample } from "../sample.ts";
 import { type ConnectedStore, connectedStore } from "./connected-store.ts";

@@ -1,10 +1,8 @@
+import { migrate, PgDatabase, type PostgresDatabase } from "@holdfast/outbox/postgres";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { PgDatabase } from "../../src/postgres/pg-database.ts";
-import type { PostgresDatabase } from "../../src/postgres/postgres-database.ts";
 import { ListeningRelay, saveIn, testListening, until } from "../postgres/listening.contract.ts";
 import { connectTo } from "./test-database.ts";
 

@@ -1,12 +1,11 @@
 import { silentLogger } from "@holdfast/controller";
+import { Relay } from "@holdfast/outbox";
+import { RabbitPublisher, type Route } from "@holdfast/outbox/rabbitmq";
+import { MemoryStore } from "@holdfast/outbox/testing";
 import { poll } from "@holdfast/wait";
 import { connect } from "amqplib";
 import { describe, expect, it } from "vitest";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { RabbitPublisher } from "../../src/rabbitmq/rabbit-publisher.ts";
-import type { Route } from "../../src/rabbitmq/unroutable-error.ts";
-import { Relay } from "../../src/relay/relay.ts";
-import { MemoryStore } from "../../src/testing/memory-store.ts";
 import { idOf, sample } from "../sample.ts";
 import { routeOf, TestQueue, topicOf } from "./test-queue.ts";
 

@@ -1,13 +1,14 @@
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
-import type { OutboxEvent } from "@holdfast/outbox";
-import { Recovery } from "@holdfast/outbox";
+import {
+  Outbox,
+  type OutboxEvent,
+  type Publisher,
+  type Queryable,
+  Recovery,
+  Relay,
+} from "@holdfast/outbox";
+import { PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
 import { poll, retry } from "@holdfast/wait";
-import { Outbox } from "../../src/outbox.ts";
-import { PgDatabase } from "../../src/postgres/pg-database.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { Publisher } from "../../src/publisher/publisher.ts";
-import { Relay } from "../../src/relay/relay.ts";
-import type { Queryable } from "../../src/store/database.ts";
 import { sample } from "../sample.ts";
 import { poolTo } from "./test-database.ts";
 

@@ -1,15 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import { realClock } from "@holdfast/clock";
+import type { Message } from "@holdfast/outbox";
+import { isUnconfirmedError, isUnroutableError, RabbitPublisher } from "@holdfast/outbox/rabbitmq";
 import { isTerminalError, retry } from "@holdfast/wait";
 import { connect } from "amqplib";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import type { Message } from "../../src/message/message.ts";
-import { RabbitPublisher } from "../../src/rabbitmq/rabbit-publisher.ts";
-import { isUnconfirmedError } from "../../src/rabbitmq/unconfirmed-error.ts";
-import { isUnroutableError } from "../../src/rabbitmq/unroutable-error.ts";
 import { testPublisher } from "../publisher.contract.ts";
 import { sampleMessage } from "../sample-message.ts";
 import { TcpProxy } from "./tcp-proxy.ts";

@@ -1,12 +1,10 @@
 import { realClock } from "@holdfast/clock";
+import type { Message } from "@holdfast/outbox";
+import { isRefusedError, RabbitPublisher, type Route } from "@holdfast/outbox/rabbitmq";
 import { connect } from "amqplib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RabbitServer } from "../../../../services/rabbitmq.mjs";
 import { errorOf } from "../../../../test/error-of.ts";
-import type { Message } from "../../src/message/message.ts";
-import { RabbitPublisher } from "../../src/rabbitmq/rabbit-publisher.ts";
-import { isRefusedError } from "../../src/rabbitmq/refused-error.ts";
-import type { Route } from "../../src/rabbitmq/unroutable-error.ts";
 import { sampleMessage } from "../sample-message.ts";
 import { routeOf, TestQueue, topicOf } from "./test-queue.ts";
 

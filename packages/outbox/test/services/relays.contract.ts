@@ -1,10 +1,8 @@
 import { realClock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
+import { type Message, type Publisher, Relay } from "@holdfast/outbox";
 import { poll } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/message/message.ts";
-import type { Publisher } from "../../src/publisher/publisher.ts";
-import { Relay } from "../../src/relay/relay.ts";
 import { sample } from "../sample.ts";
 import type { ConnectedStore } from "./connected-store.ts";
 

@@ -1,13 +1,12 @@
 import { realClock } from "@holdfast/clock";
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
+import { migrate, PgDatabase } from "@holdfast/outbox/postgres";
+import { RabbitPublisher } from "@holdfast/outbox/rabbitmq";
 import { describe, it } from "vitest";
 import { PostgresServer } from "../../../../services/postgres.mjs";
 import { RabbitServer } from "../../../../services/rabbitmq.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { PgDatabase } from "../../src/postgres/pg-database.ts";
-import { RabbitPublisher } from "../../src/rabbitmq/rabbit-publisher.ts";
 import { FakePublisher } from "../fake-publisher.ts";
 import { idOf } from "../sample.ts";
 import { Program } from "./program.ts";

@@ -1,9 +1,7 @@
+import type { Queryable } from "@holdfast/outbox";
+import { migrate, PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
 import pg from "pg";
 import { makeDatabase } from "../../../../test/make-database.ts";
-import { migrate } from "../../src/postgres/migrate.ts";
-import { PgDatabase } from "../../src/postgres/pg-database.ts";
-import { PostgresStore } from "../../src/postgres/postgres-store.ts";
-import type { Queryable } from "../../src/store/database.ts";
 import { type ConnectedStore, connectedStore } from "./connected-store.ts";
 
 /** A pool of connections to a database. A server that hangs must not hang the test. */

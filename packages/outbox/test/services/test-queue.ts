@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
+import type { Message } from "@holdfast/outbox";
+import type { Route } from "@holdfast/outbox/rabbitmq";
 import { type Channel, connect } from "amqplib";
-import type { Message } from "../../src/message/message.ts";
-import type { Route } from "../../src/rabbitmq/unroutable-error.ts";
 
 /** What a consumer sees of a message. */
 export interface Received {

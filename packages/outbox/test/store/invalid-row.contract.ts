@@ -1,6 +1,5 @@
+import type { Database, OutboxStore } from "@holdfast/outbox";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Database } from "../../src/store/database.ts";
-import type { OutboxStore } from "../../src/store/outbox-store.ts";
 import { idOf } from "../sample.ts";
 
 const T = 1_700_000_000_000;

@@ -1,9 +1,15 @@
+import {
+  type Claim,
+  type Claimed,
+  type Failure,
+  isStaleFenceError,
+  type Message,
+  type MessageOrder,
+  type NewMessage,
+  type OutboxStore,
+} from "@holdfast/outbox";
 import { beforeEach, describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
-import type { Message, NewMessage } from "../../src/message/message.ts";
-import type { Claim, Claimed } from "../../src/store/claim.ts";
-import type { Failure, MessageOrder, OutboxStore } from "../../src/store/outbox-store.ts";
-import { isStaleFenceError } from "../../src/store/stale-fence-error.ts";
 import { deliver, fail, release } from "../outcomes.ts";
 import { idOf, numberOf, sample } from "../sample.ts";
 

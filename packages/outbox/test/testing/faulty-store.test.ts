@@ -1,8 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { faultyStore, MemoryStore, MemoryTransaction } from "@holdfast/outbox/testing";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
-import { faultyStore } from "../../src/testing/faulty-store.ts";
-import { MemoryStore, MemoryTransaction } from "../../src/testing/memory-store.ts";
 import { idOf, sample } from "../sample.ts";
 
 const now = Date.UTC(2026, 10, 22);

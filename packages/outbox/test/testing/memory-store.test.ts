@@ -1,4 +1,4 @@
-import { MemoryStore } from "../../src/testing/memory-store.ts";
+import { MemoryStore } from "@holdfast/outbox/testing";
 import { testStore } from "../store/outbox-store.contract.ts";
 
 testStore("MemoryStore", async ({ order }) => {

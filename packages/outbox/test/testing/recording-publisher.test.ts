@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { RecordingPublisher } from "@holdfast/outbox/testing";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
-import { RecordingPublisher } from "../../src/testing/recording-publisher.ts";
 import { testPublisher } from "../publisher.contract.ts";
 import { sampleMessage } from "../sample-message.ts";
 

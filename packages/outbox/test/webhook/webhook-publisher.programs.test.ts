@@ -6,15 +6,15 @@ import { inspect } from "node:util";
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { isRetryAfterError, isTerminalError } from "@holdfast/controller";
+import {
+  isWebhookError,
+  WebhookPublisher,
+  type WebhookPublisherOptions,
+} from "@holdfast/outbox/webhook";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
 import { isPrivateAddress } from "../../src/webhook/public-address.ts";
-import { isWebhookError } from "../../src/webhook/webhook-error.ts";
-import {
-  WebhookPublisher,
-  type WebhookPublisherOptions,
-} from "../../src/webhook/webhook-publisher.ts";
 import { type Delivery, testPublisher } from "../publisher.contract.ts";
 import { sampleMessage } from "../sample-message.ts";
 
