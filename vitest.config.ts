@@ -48,9 +48,9 @@ export const settings = {
     isolate: false,
     // Keeps compiled sources on disk, by their content and the settings above.
     experimental: { fsModuleCache: true },
-    // A machine that is busy with other things may stand still for seconds, and CI runs more of each test.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // A limit finds what hangs. A machine that is busy with other things takes many times as long as an idle one.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     // The output of passing tests is noise.
     silent: "passed-only",

@@ -13,10 +13,12 @@ function kept(): string {
   return `${FOLDER}pglite-${JSON.parse(readFileSync(manifest, "utf8")).version}.tar`;
 }
 
-async function startPGlite(): Promise<PGlite> {
+/** A new PGlite, in memory or in a folder. */
+export async function startPGlite(folder?: string): Promise<PGlite> {
   const file = kept();
-  if (existsSync(file)) return await PGlite.create({ loadDataDir: new Blob([readFileSync(file)]) });
-  const pglite = await PGlite.create();
+  if (existsSync(file))
+    return await PGlite.create(folder, { loadDataDir: new Blob([readFileSync(file)]) });
+  const pglite = await PGlite.create(folder);
   const made = await pglite.dumpDataDir("none");
   mkdirSync(FOLDER, { recursive: true });
   const unfinished = `${file}.${process.pid}`;
