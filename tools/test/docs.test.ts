@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -71,6 +71,47 @@ it("each difference from Go that conformance grants is explained, and no other",
   const names = (matches: RegExpMatchArray[]) => matches.map(([, name]) => name).sort();
   expect(names(explained)).toEqual(names(granted));
 });
+
+/** The public names of a package, each with the entry that has it, the root first. */
+function entriesOf(name: string): Map<string, string> {
+  const folder = join(root, "packages", name, "api");
+  const isRoot = (file: string) => Number(file === "index.api.txt");
+  const reports = readdirSync(folder).filter((file) => file !== "internal.api.txt");
+  const found = new Map<string, string>();
+  for (const file of reports.sort((a, b) => isRoot(b) - isRoot(a))) {
+    const text = readFileSync(join(folder, file), "utf8");
+    const [, entry = ""] = /^\/\/ (\S+)/.exec(text) ?? [];
+    const names = [
+      ...text.matchAll(/^export (?:abstract )?(?:class|const|function|interface|type) (\w+)/gm),
+      ...text.matchAll(/^export \{ (\w+) \}/gm),
+    ];
+    for (const [, one = ""] of names) if (!found.has(one)) found.set(one, entry);
+  }
+  return found;
+}
+
+describe.each(["clock", "wait", "controller", "kubernetes"])(
+  "the tables of coming-from-go-%s",
+  (name) => {
+    it("say from which entry each name comes", () => {
+      const entries = [entriesOf(name), entriesOf("clock")];
+      const rows = read(`docs/coming-from-go-${name}.md`)
+        .split("\n")
+        .map((line) => line.split(/(?<!\\) *\| */))
+        .filter(({ length }) => length === 6)
+        .filter(([, go]) => go !== "Go" && go !== "---");
+      expect(rows.length).toBeGreaterThan(10);
+      const expected = rows.map(([, go, here = ""]) => {
+        const spans = [...here.matchAll(/`(?:new )?(\w+)(?![\w:])[^`]*`/g)];
+        const from = spans.flatMap(
+          ([, one = ""]) => entries.find((known) => known.has(one))?.get(one) ?? [],
+        );
+        return [go, [...new Set(from)].map((entry) => `\`${entry}\``).join(", ")];
+      });
+      expect(rows.map(([, go, , from]) => [go, from])).toEqual(expected);
+    });
+  },
+);
 
 it("the survivors of mutation testing that are explained are lines of the sources", () => {
   const rows = [...read("docs/mutation.md").matchAll(/^\| `([\w/-]+\.ts)` \| `([^`]+)`/gm)];
