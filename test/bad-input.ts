@@ -164,7 +164,7 @@ const unknownOption: Kind = (path, valid) => [
 ];
 
 /** Objects that have no options: they would pass a check that only refuses unknown options. */
-function otherObjects(takesSignal: boolean): Kind {
+function otherObjects(takesSignal: boolean, takesCause: boolean): Kind {
   const { signal: given } = new AbortController();
   const advice = takesSignal ? ": pass { signal }" : "";
   return refused(TypeError, "be an object", [
@@ -173,12 +173,13 @@ function otherObjects(takesSignal: boolean): Kind {
     [new Map([["signal", given]]), "[object Map]"],
     DATE,
     [Promise.resolve({}), "[object Promise]"],
+    [new Error("down"), `[object Error]${takesCause ? ": pass { cause }" : ""}`],
   ]);
 }
 
 /** Options: an object with a kind for each, and without others; the type asks for every option. */
 export function object<Type extends object>(kinds: Kinds<Type>): Kind {
-  return all(data(kinds), unknownOption, otherObjects("signal" in kinds));
+  return all(data(kinds), unknownOption, otherObjects("signal" in kinds, "cause" in kinds));
 }
 
 /** An array; the kind is that of its only element. */

@@ -29,6 +29,7 @@ import {
   type ResyncOptions,
   RetryAfterError,
   RunnableError,
+  type RunnableErrorOptions,
   type RunOptions,
   resync,
   Shards,
@@ -564,7 +565,18 @@ const observing: Door[] = [
   ),
 ];
 
+const errorDoors = [
+  constructs(
+    RunnableError,
+    ["web", "failed"],
+    ["runnable", unchecked],
+    ["problem", unchecked],
+    ["options", object<RunnableErrorOptions>({ cause: unchecked, timeout: delay })],
+  ),
+];
+
 const doors = [
+  ...errorDoors,
   ...queueDoors,
   ...limiterDoors,
   ...sourceDoors,
@@ -603,7 +615,6 @@ testEveryExport(
     LeadershipLostError,
     LockConflictError,
     RetryAfterError,
-    RunnableError,
     TerminalError,
     // Takes no arguments, or what the controller makes.
     MemoryLock,

@@ -464,7 +464,34 @@ function orFunction(kind: kinds.Kind): kinds.Kind {
   return (path, valid) => kind(path, valid).filter(({ value }) => typeof value !== "function");
 }
 
-const doors = [...objectDoors, ...clusterDoors, ...helperDoors, ...operatorDoors, ...testingDoors];
+const apiErrorDoor = constructs(
+  root.ApiError,
+  [{ statusCode: 404, reason: "", message: "gone", details: {}, method: "GET", path: "/a" }],
+  [
+    "options",
+    required(
+      kinds.object<root.ApiErrorOptions>({
+        statusCode: kinds.unchecked,
+        reason: kinds.unchecked,
+        message: required(kinds.string),
+        details: kinds.unchecked,
+        retryAfter: kinds.unchecked,
+        date: kinds.unchecked,
+        method: kinds.unchecked,
+        path: kinds.unchecked,
+      }),
+    ),
+  ],
+);
+
+const doors = [
+  apiErrorDoor,
+  ...objectDoors,
+  ...clusterDoors,
+  ...helperDoors,
+  ...operatorDoors,
+  ...testingDoors,
+];
 
 kinds.testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
@@ -483,7 +510,7 @@ kinds.testEveryExport(
     // A kubeconfig is made by others; a controller of an operator is a Controller.
     ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
     // The guards answer for every value; the errors and the predicate take what the package makes.
-    ...[root.isApiError, root.ApiError, root.ConnectionError, root.BodyTooLongError],
+    ...[root.isApiError, root.ConnectionError, root.BodyTooLongError],
     root.generationChanged,
   ],
 );

@@ -32,6 +32,7 @@ import {
   seededRandom,
   TerminalError,
   TimeoutError,
+  type TimeoutErrorOptions,
   type WithTimeoutOptions,
   withTimeout,
 } from "@holdfast/wait";
@@ -298,6 +299,24 @@ const rootDoors: Door[] = [
     [1],
     ["after", required(milliseconds)],
     ["options", object<RetryAfterErrorOptions>({ message: string, cause: unchecked })],
+  ),
+  constructs(
+    TimeoutError,
+    [1],
+    ["timeout", unchecked],
+    ["options", object<TimeoutErrorOptions>({ message: string, cause: unchecked })],
+  ),
+  constructs(
+    TerminalError,
+    ["no such page"],
+    ["message", unchecked],
+    ["options", object<ErrorOptions>({ cause: unchecked })],
+  ),
+  constructs(
+    ExhaustedError,
+    [1],
+    ["attempts", unchecked],
+    ["options", object<ErrorOptions>({ cause: unchecked })],
   ),
   throws(parseRetryAfter, ["1", clock], ["value", unchecked], ["clock", methods("now")]),
   rejects(
@@ -587,10 +606,7 @@ testEveryExport(new URL("../api/", import.meta.url), { index: root, go, strategi
   isInterrupted,
   // Errors that the library makes, or that say what they are given.
   ExcessiveCollisionsError,
-  ExhaustedError,
   HttpError,
-  TerminalError,
-  TimeoutError,
   // Made without arguments; its methods are doors.
   Group,
 ]);

@@ -90,7 +90,10 @@ function requireCarrier(
     const advice = names?.["signal"] === true ? ": pass { signal }" : "";
     throw new TypeError(`${name} must be an object, got an AbortSignal${advice}`);
   }
-  if (!OF_OPTIONS.has(show(value))) throw new TypeError(complaint(name, "an object", value));
+  const shown = show(value);
+  if (OF_OPTIONS.has(shown)) return;
+  const isCause = shown === "[object Error]" && names?.["cause"] === true;
+  throw new TypeError(`${complaint(name, "an object", value)}${isCause ? ": pass { cause }" : ""}`);
 }
 
 /** Checks the options of a timer now: a label of another type would fail later, when a report prints it. */

@@ -1,4 +1,12 @@
-import { findByCode, messageOf } from "@holdfast/clock/internal";
+import {
+  findByCode,
+  messageOf,
+  type OptionNames,
+  requireDelay,
+  requireOptions,
+} from "@holdfast/clock/internal";
+
+const OPTIONS: OptionNames<RunnableErrorOptions> = { cause: true, timeout: true };
 
 /**
  * Problem of a runnable.
@@ -48,10 +56,13 @@ export class RunnableError extends Error {
    * @param runnable - the name of the runnable
    * @param problem - see {@link RunnableProblem}
    * @param options - see {@link RunnableErrorOptions}
+   * @throws TypeError if `options` has another type or an unknown option, RangeError if `timeout` is NaN
    */
   constructor(runnable: string, problem: RunnableProblem, options: RunnableErrorOptions = {}) {
+    requireOptions("options", options, "RunnableError", OPTIONS);
     const { timeout, ...errorOptions } = options;
     const { cause } = errorOptions;
+    if (timeout !== undefined) requireDelay("options.timeout", timeout);
     const within = timeout === undefined ? "" : ` within ${timeout} ms`;
     const because = cause === undefined ? "" : `: ${messageOf(cause)}`;
     super(`${JSON.stringify(runnable)} ${problem}${within}${because}`, errorOptions);

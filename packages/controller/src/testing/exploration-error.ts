@@ -1,8 +1,13 @@
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
 import { AT_REST, type Fault, HAND_OVER, SCENARIO_FIRST } from "./plan.ts";
 import type { Note, Step } from "./step.ts";
 
 const CODE = "ERR_CONTROLLER_EXPLORATION";
+
+const OPTIONS: OptionNames<{ readonly only?: string | undefined; readonly cause?: unknown }> = {
+  only: true,
+  cause: true,
+};
 
 /** Steps to show before the fault, and after it. */
 const STEPS_BEFORE = 3;
@@ -59,6 +64,7 @@ export class ExplorationError extends Error {
     message: string,
     options: { readonly only?: string | undefined; readonly cause?: unknown } = {},
   ) {
+    requireOptions("options", options, "ExplorationError", OPTIONS);
     const { only, cause } = options;
     super(message, { cause });
     this.only = only;

@@ -1,7 +1,23 @@
-import { findByCode } from "@holdfast/clock/internal";
+import {
+  findByCode,
+  type OptionNames,
+  requireOptions,
+  requireString,
+} from "@holdfast/clock/internal";
 import { printable } from "../printable.ts";
 
 const CODE = "ERR_KUBERNETES_API";
+
+const OPTIONS: OptionNames<ApiErrorOptions> = {
+  statusCode: true,
+  reason: true,
+  message: true,
+  details: true,
+  retryAfter: true,
+  date: true,
+  method: true,
+  path: true,
+};
 
 /** Longest text of a server in a message. */
 const MAX_TEXT = 1_000;
@@ -102,7 +118,9 @@ export class ApiError extends Error {
 
   /** @param options - see {@link ApiErrorOptions} */
   constructor(options: ApiErrorOptions) {
+    requireOptions("options", options, "ApiError", OPTIONS);
     const { statusCode, reason, message, details, retryAfter, date, method, path } = options;
+    requireString("options.message", message);
     const text = message.length > MAX_TEXT ? `${message.slice(0, MAX_TEXT)}…` : message;
     const status = [statusCode, reason].filter(Boolean).join(" ");
     super(printable(`${method} ${path}: ${status}: ${text}`));

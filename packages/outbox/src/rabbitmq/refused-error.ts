@@ -1,6 +1,8 @@
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
 
 const CODE = "ERR_OUTBOX_REFUSED";
+
+const OPTIONS: OptionNames<RefusedErrorOptions> = { cause: true };
 
 /** Options for a {@link RefusedError}. */
 export interface RefusedErrorOptions {
@@ -20,7 +22,8 @@ export class RefusedError extends Error {
   readonly replyCode: number;
 
   /** @param replyCode - the reply code of AMQP */
-  constructor(replyCode: number, options?: RefusedErrorOptions) {
+  constructor(replyCode: number, options: RefusedErrorOptions = {}) {
+    requireOptions("options", options, "RefusedError", OPTIONS);
     super(`the broker refused the message with code ${replyCode}`, options);
     this.replyCode = replyCode;
   }

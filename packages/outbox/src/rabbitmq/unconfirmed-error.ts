@@ -1,6 +1,8 @@
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
 
 const CODE = "ERR_OUTBOX_UNCONFIRMED";
+
+const OPTIONS: OptionNames<UnconfirmedErrorOptions> = { cause: true };
 
 /** The facts of an {@link UnconfirmedError}. */
 export interface UnconfirmedErrorOptions {
@@ -15,7 +17,8 @@ export class UnconfirmedError extends Error {
   readonly code: "ERR_OUTBOX_UNCONFIRMED" = CODE;
 
   /** @param why - the event that prevented the confirmation */
-  constructor(why: string, options?: UnconfirmedErrorOptions) {
+  constructor(why: string, options: UnconfirmedErrorOptions = {}) {
+    requireOptions("options", options, "UnconfirmedError", OPTIONS);
     super(`message not confirmed: ${why}`, options);
   }
 }

@@ -1,6 +1,8 @@
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
 
 const CODE = "ERR_OUTBOX_WEBHOOK";
+
+const OPTIONS: OptionNames<WebhookErrorOptions> = { status: true, cause: true };
 
 /** The facts of a {@link WebhookError}. */
 export interface WebhookErrorOptions {
@@ -18,7 +20,9 @@ export class WebhookError extends Error {
   /** The status of the response; undefined if none came, and then the message may have arrived. */
   readonly status: number | undefined;
 
-  constructor(message: string, { status, cause }: WebhookErrorOptions = {}) {
+  constructor(message: string, options: WebhookErrorOptions = {}) {
+    requireOptions("options", options, "WebhookError", OPTIONS);
+    const { status, cause } = options;
     super(message, { cause });
     this.status = status;
   }

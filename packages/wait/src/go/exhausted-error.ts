@@ -1,6 +1,8 @@
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
 
 const CODE = "ERR_WAIT_EXHAUSTED";
+
+const OPTIONS: OptionNames<ErrorOptions> = { cause: true };
 
 /**
  * A condition was still false after the last attempt.
@@ -24,7 +26,8 @@ export class ExhaustedError extends Error {
    * @param attempts - number of attempts
    * @param options - the `cause`: the error of the last attempt, if it failed
    */
-  constructor(attempts: number, options?: ErrorOptions) {
+  constructor(attempts: number, options: ErrorOptions = {}) {
+    requireOptions("options", options, "ExhaustedError", OPTIONS);
     super(`still false after ${attempts} attempts`, options);
     this.attempts = attempts;
   }

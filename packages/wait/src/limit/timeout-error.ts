@@ -1,4 +1,12 @@
-import { findByCode, TIMEOUT_CODE } from "@holdfast/clock/internal";
+import {
+  findByCode,
+  type OptionNames,
+  requireOptions,
+  requireString,
+  TIMEOUT_CODE,
+} from "@holdfast/clock/internal";
+
+const OPTIONS: OptionNames<TimeoutErrorOptions> = { cause: true, message: true };
 
 /** Options for {@link TimeoutError}. */
 export interface TimeoutErrorOptions extends ErrorOptions {
@@ -33,9 +41,13 @@ export class TimeoutError extends Error {
   /**
    * @param timeout - the timeout, in milliseconds
    * @param options - see {@link TimeoutErrorOptions}; `cause` is the error of the last attempt
+   * @throws TypeError if `options` has another type or an unknown option
    */
-  constructor(timeout: number, options?: TimeoutErrorOptions) {
-    super(options?.message ?? `timed out after ${timeout} ms`, options);
+  constructor(timeout: number, options: TimeoutErrorOptions = {}) {
+    requireOptions("options", options, "TimeoutError", OPTIONS);
+    const { message = `timed out after ${timeout} ms` } = options;
+    requireString("options.message", message);
+    super(message, options);
     this.timeout = timeout;
   }
 }

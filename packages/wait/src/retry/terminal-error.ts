@@ -1,6 +1,8 @@
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
 
 const CODE = "ERR_WAIT_TERMINAL";
+
+const OPTIONS: OptionNames<ErrorOptions> = { cause: true };
 
 /**
  * An error that no further attempt can fix. Throw it to stop retrying.
@@ -40,7 +42,8 @@ export class TerminalError extends Error {
    * @param message - the message
    * @param options - the `cause`: the error behind it
    */
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options: ErrorOptions = {}) {
+    requireOptions("options", options, "TerminalError", OPTIONS);
     super(message, options);
   }
 }
