@@ -1,5 +1,13 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Controller, type Logger, silentLogger } from "@holdfast/controller";
+import {
+  Controller,
+  ExponentialLimiter,
+  LeaderElector,
+  type Logger,
+  MemoryLock,
+  Shards,
+  silentLogger,
+} from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 
 const odd = (): never => {
@@ -24,6 +32,9 @@ function looping(controller: Controller): Controller {
   return controller;
 }
 
+const eachSecond = () => new ExponentialLimiter({ duration: 1_000, cap: 1_000 });
+const BROKEN = { description: "broken", get: down, create: down, update: down };
+
 /** Each has one thing that fails all the time. */
 const DOORS: Record<string, (common: Common) => Runnable> = {
   "a controller whose metrics throw": (common) =>
@@ -34,6 +45,26 @@ const DOORS: Record<string, (common: Common) => Runnable> = {
   },
   "a controller whose source fails": (common) =>
     new Controller({ ...common, reconcile: again, sources: [{ name: "odd", start: down }] }),
+  "a controller whose key fails": (common) =>
+    looping(new Controller({ ...common, reconcile: down, limiter: eachSecond() })),
+  "a controller whose key fails with two errors in turn": (common) => {
+    const reconcile = ({ attempt }: { readonly attempt: number }): never => {
+      throw new Error(attempt % 2 === 0 ? "refused" : "down");
+    };
+    return looping(new Controller({ ...common, reconcile, limiter: eachSecond() }));
+  },
+  "a controller whose key is given up, and comes again": (common) => {
+    const onGiveUp = ({ key }: { readonly key: string }) => controller.add(key, { after: 1_000 });
+    const controller = new Controller({ ...common, reconcile: down, retries: 0, onGiveUp });
+    return looping(controller);
+  },
+  "an elector whose lock fails": ({ clock, logger }) =>
+    new LeaderElector({ clock, logger, lock: BROKEN, identity: "a", lead: again }),
+  "shards, one of whose locks fails": ({ clock, logger }) =>
+    new Shards({
+      ...{ clock, logger, identity: "a", count: 4, lead: again },
+      lockOf: (name) => (name === "slot-2" ? BROKEN : new MemoryLock()),
+    }),
 };
 
 describe("a failure that repeats is logged once a minute", () => {
@@ -50,4 +81,39 @@ describe("a failure that repeats is logged once a minute", () => {
     expect(lines.length).toBeGreaterThan(9);
     expect(lines.length).toBeLessThanOrEqual(3 * 11); // three hooks at most
   });
+});
+
+it("logs the first failure of each key, of each error, and after a success", async () => {
+  const clock = new FakeClock();
+  const lines: unknown[] = [];
+  const start = clock.monotonic();
+  const logger: Logger = {
+    ...silentLogger,
+    warn: (details) => {
+      const { key, err, count } = details as { key: string; err: Error; count?: number };
+      lines.push([clock.monotonic() - start, key, err.message, ...(count ? [count] : [])]);
+    },
+  };
+  const reconcile = ({ key }: { readonly key: string }): object => {
+    const second = Math.floor((clock.monotonic() - start) / 1_000);
+    if (key === "a" && second === 20) return { requeueAfter: 1_000 };
+    throw new Error(key === "a" && second >= 10 && second < 20 ? "refused" : "down");
+  };
+  const controller = new Controller({
+    ...{ name: "part", clock, logger, reconcile, limiter: eachSecond() },
+  });
+  controller.add("a");
+  controller.add("b");
+  const stop = new AbortController();
+  const running = controller.run(stop.signal);
+  await clock.step(70_000);
+  expect(lines).toEqual([
+    [0, "a", "down"],
+    [0, "b", "down"],
+    [10_000, "a", "refused"],
+    [21_000, "a", "down"],
+    [60_000, "b", "down", 60],
+  ]);
+  stop.abort();
+  await clock.run(() => running);
 });

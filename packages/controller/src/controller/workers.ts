@@ -61,7 +61,7 @@ export class Workers<Item> {
     this.#hooks = hooks;
     this.#onChange = onChange;
     this.#runOptions = { clock, timeout, abortGrace, onStuck: (run) => this.#replace(run) };
-    this.#failures = new KeyFailures(limiter, hooks);
+    this.#failures = new KeyFailures(limiter, hooks, clock);
     this.#turns = new TurnBudget(clock);
     const queue: KeyedWorkQueueOptions<Task<Item>> = {
       name,
@@ -245,6 +245,7 @@ export class Workers<Item> {
     this.#apply(run, outcome, delay);
     run.workItem.done();
     if ("error" in outcome) this.#report(run, outcome, delay);
+    else if (outcome.kind !== "interrupt") this.#failures.endLines(run.key);
     const isLate = run.aborted === "timeout";
     this.#measure((metrics) => metrics.reconciled(outcome.label, now - run.startedAt, isLate));
     this.#turns.spend(now);
@@ -302,16 +303,33 @@ export class Workers<Item> {
     const { key, attempt } = run;
     const { error } = outcome;
     const item = (run.newer ?? run.workItem.item).item;
-    this.#lastError = { key, message: messageOf(error), at: clock.now() };
+    const message = messageOf(error);
+    this.#lastError = { key, message, at: clock.now() };
     const details = { key, attempt, reason: run.reason, err: error };
     const isRetried = outcome.kind === "retry" && delay < Number.POSITIVE_INFINITY;
     if (isRetried)
-      this.#hooks.log("warn", { ...details, delay }, "reconcile failed; key retried after delay");
-    else this.#hooks.log("error", details, "reconcile failed; key not retried");
+      this.#log(
+        "warn",
+        message,
+        { ...details, delay },
+        "reconcile failed; key retried after delay",
+      );
+    else this.#log("error", message, details, "reconcile failed; key not retried");
     const origin: ErrorOrigin = { kind: "reconcile", key, attempt };
     this.#hooks.call("onError", () => onError(error, origin));
     if (!isRetried)
       this.#hooks.call("onGiveUp", () => onGiveUp({ key, item, attempts: attempt, error }));
+  }
+
+  /** Logs a failure. One that repeats, of one key, is at debug level for a minute. */
+  #log(
+    level: "warn" | "error",
+    message: string,
+    details: { readonly key: string },
+    text: string,
+  ): void {
+    const more = this.#failures.detailsOf(details.key, `${level} ${message}`);
+    this.#hooks.log(more === undefined ? "debug" : level, { ...details, ...more }, text);
   }
 }
 

@@ -1,4 +1,5 @@
-import { messageOf } from "@holdfast/clock/internal";
+import type { PassiveClock } from "@holdfast/clock";
+import { messageOf, RepeatedLines } from "@holdfast/clock/internal";
 import { type Logger, logSafely } from "../logger.ts";
 import type { LeaderElectorOptions } from "./leader-elector-options.ts";
 
@@ -6,6 +7,7 @@ import type { LeaderElectorOptions } from "./leader-elector-options.ts";
 export interface ElectorHookOptions
   extends Pick<LeaderElectorOptions, "identity" | "onNewLeader" | "onError"> {
   readonly logger: Logger;
+  readonly clock: PassiveClock;
   readonly lock: { readonly description: string };
 }
 
@@ -18,9 +20,11 @@ export class ElectorHooks {
   #stop!: (reason: unknown) => void;
   #failure: { readonly error: unknown } | undefined;
   #lockError: unknown;
+  readonly #lines: RepeatedLines;
 
   constructor(options: ElectorHookOptions) {
     this.#options = options;
+    this.#lines = new RepeatedLines(options.clock);
   }
 
   /** Error of the latest request to the lock; undefined if it succeeded. */
@@ -47,16 +51,18 @@ export class ElectorHooks {
     this.#lockError = undefined;
   }
 
-  /** The request is retried. Without `onError`, the first of consecutive failures is logged as a warning. */
+  /** The request is retried. Without `onError` it is a warning, an equal one within a minute at debug level. */
   lockFailed(err: unknown): void {
-    const isFirst = this.#lockError === undefined;
     this.#lockError = err;
     const { onError } = this.#options;
     if (onError !== undefined) void this.#call(() => onError(err));
-    else
-      this.log(isFirst ? "warn" : "debug", `request to the lock failed: ${messageOf(err)}`, {
-        err,
-      });
+    else this.#logFailed(err, messageOf(err));
+  }
+
+  #logFailed(err: unknown, reason: string): void {
+    const more = this.#lines.detailsOf(reason);
+    const level = more === undefined ? "debug" : "warn";
+    this.log(level, `request to the lock failed: ${reason}`, { err, ...more });
   }
 
   log(level: "debug" | "info" | "warn", message: string, details: object = {}): void {

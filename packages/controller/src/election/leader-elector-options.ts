@@ -100,8 +100,8 @@ export interface LeaderElectorOptions {
    * Called with errors of `lead`, of `onNewLeader`, of the lock and of the logger. The elector continues.
    *
    * @defaultValue none: an error of `lead` or a hook rejects {@link LeaderElector.run} once the lease is
-   * released; one of the lock is retried, shown in {@link LeaderElector.status} and logged: the first in
-   * a row as a warning, the others at debug level
+   * released; one of the lock is retried, shown in {@link LeaderElector.status} and logged as a
+   * warning, the same one once a minute with its `count`
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 
