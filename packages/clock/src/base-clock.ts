@@ -14,6 +14,7 @@ import {
   requireSignal,
   requireTimerOptions,
 } from "./internal/arguments.ts";
+import { bindMethods } from "./internal/bind-methods.ts";
 import { Sleep } from "./sleep.ts";
 import { ClockTicker } from "./ticker.ts";
 
@@ -21,6 +22,18 @@ import { ClockTicker } from "./ticker.ts";
 export const TIMER_OPTIONS: OptionNames<TimerOptions> = { ref: true, label: true };
 const SLEEP_OPTIONS: OptionNames<SleepOptions> = { ...TIMER_OPTIONS, signal: true };
 const TIMEOUT_OPTIONS: OptionNames<TimeoutOptions> = { label: true };
+
+/** The methods of every clock. */
+const METHODS = [
+  "now",
+  "monotonic",
+  "afterFunc",
+  "newTimer",
+  "sleep",
+  "sleepUntil",
+  "newTicker",
+  "timeout",
+] as const satisfies readonly (keyof Clock)[];
 
 function nothing(): void {}
 
@@ -94,6 +107,11 @@ function nothing(): void {}
  * ```
  */
 export abstract class BaseClock implements Clock {
+  /** Binds the methods of {@link Clock}: `const { sleep } = clock` works. */
+  constructor() {
+    bindMethods(this, METHODS);
+  }
+
   abstract now(): number;
 
   abstract monotonic(): number;

@@ -3,17 +3,6 @@ import { HostClock } from "./host/host-clock.ts";
 import { afterTurn, globalTimers, keepAlive } from "./host/platform.ts";
 import { type LoopClock, type MachineLoop, machineLoop } from "./internal/event-loop.ts";
 
-const METHODS = [
-  "now",
-  "monotonic",
-  "afterFunc",
-  "newTimer",
-  "sleep",
-  "sleepUntil",
-  "newTicker",
-  "timeout",
-] as const satisfies readonly (keyof Clock)[];
-
 class RealClock extends HostClock implements LoopClock {
   readonly [machineLoop]: MachineLoop = {
     afterTurn,
@@ -25,13 +14,6 @@ class RealClock extends HostClock implements LoopClock {
 
   constructor() {
     super(globalTimers);
-    // Bound, so that `const { sleep } = realClock` works, as with the functions of the platform.
-    for (const name of METHODS)
-      Object.defineProperty(this, name, {
-        value: (this[name] as (...args: never[]) => unknown).bind(this),
-        configurable: true,
-        writable: true,
-      });
   }
 
   override now(): number {

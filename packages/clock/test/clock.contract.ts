@@ -42,6 +42,24 @@ export function clockContract(name: string, makeHarness: () => Harness): void {
       clock.afterFunc(delay, () => timeline.note(event));
     }
 
+    it("has methods that work without the object", async () => {
+      const { now, monotonic, afterFunc, newTimer, sleep, sleepUntil, newTicker, timeout } = clock;
+      const start = monotonic();
+      expect(now()).toBe(clock.now());
+      const ticker = newTicker(10);
+      using signal = timeout(10);
+      const fired: string[] = [];
+      afterFunc(10, () => fired.push("afterFunc"));
+      void newTimer(10).fired.then(() => fired.push("newTimer"));
+      void sleep(10).then(() => fired.push("sleep"));
+      void sleepUntil(start + 10).then(() => fired.push("sleepUntil"));
+      await advance(10);
+      await advance(0);
+      ticker.stop();
+      expect(fired.sort()).toEqual(["afterFunc", "newTimer", "sleep", "sleepUntil"]);
+      expect(signal.aborted).toBe(true);
+    });
+
     async function noteEnd(promise: Promise<unknown>, event: string): Promise<void> {
       try {
         await promise;

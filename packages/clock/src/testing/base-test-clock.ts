@@ -1,5 +1,6 @@
 import { ContextClock } from "../host/context-clock.ts";
 import { requireFinite } from "../internal/arguments.ts";
+import { bindMethods } from "../internal/bind-methods.ts";
 import { simulatedTime } from "../internal/event-loop.ts";
 import type {
   PendingTimer,
@@ -15,6 +16,21 @@ import { WaiterWatch } from "./waiter-watch.ts";
 /** The defaults, in real milliseconds. */
 export const STALL_LIMITS: StallLimits = { stallMs: 1_000, externalMs: 30_000 };
 
+/** The methods of every test clock, beside those of every clock. */
+const METHODS = [
+  "setSystemTime",
+  "run",
+  "step",
+  "stepSync",
+  "setTime",
+  "waiters",
+  "hasWaiters",
+  "waitForWaiters",
+  "pending",
+  "hold",
+  "external",
+] as const satisfies readonly (keyof TestClock)[];
+
 function requireDuration(duration: number): number {
   if (requireFinite("duration", duration) >= 0) return duration;
   throw new RangeError(`duration must be at least 0: time does not go back, got ${duration}`);
@@ -29,6 +45,7 @@ export abstract class BaseTestClock extends ContextClock implements TestClock {
   /** @internal */
   constructor(time: VirtualTime, limits: StallLimits) {
     super();
+    bindMethods(this, METHODS);
     Object.defineProperty(this, simulatedTime, { value: true });
     this.#time = time;
     this.#control = new TimeControl(time, limits);

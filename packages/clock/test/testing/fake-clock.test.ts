@@ -459,3 +459,14 @@ describe("waitForWaiters", () => {
     await expect(wait).resolves.toBeUndefined();
   });
 });
+
+it("has methods that work without the object", async () => {
+  const { sleep, step, stepSync, setTime, setSystemTime, waiters, run, pending } = new FakeClock();
+  void sleep(10);
+  expect([waiters(), pending().length]).toEqual([1, 1]);
+  await step(5);
+  stepSync(5);
+  setSystemTime(0);
+  await setTime(5);
+  expect([waiters(), await run(() => "done")]).toEqual([0, "done"]);
+});
