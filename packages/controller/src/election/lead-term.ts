@@ -45,18 +45,17 @@ async function renew(term: Term, context: TermContext): Promise<void> {
   await loop({ run: attempt, delay: () => retryPeriod, signal, clock, onError });
 }
 
-async function workOf(term: Term, { lead, hooks }: TermContext): Promise<void> {
+/** A copy by `{ ...leadership }` would keep the first `isHeld`: it has none, and `run` refuses it. */
+export function leadershipOf(term: Leadership): Leadership {
   const { token, signal, lost } = term;
-  const leadership: Leadership = {
-    token,
-    signal,
-    lost,
-    get isHeld() {
-      return term.isHeld;
-    },
-  };
+  const leadership = { token, signal, lost };
+  return Object.defineProperty(leadership, "isHeld", { get: () => term.isHeld }) as Leadership;
+}
+
+async function workOf(term: Term, { lead, hooks }: TermContext): Promise<void> {
+  const { signal, lost } = term;
   try {
-    await lead(leadership);
+    await lead(leadershipOf(term));
   } catch (error) {
     if (!isStop(error, signal) && !isStop(error, lost)) void hooks.failed(error);
   }

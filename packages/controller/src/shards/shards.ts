@@ -9,7 +9,7 @@ import {
 import { jitter } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { ElectorHooks } from "../election/elector-hooks.ts";
-import { leadTerm, releaseLease, type TermContext } from "../election/lead-term.ts";
+import { leadershipOf, leadTerm, releaseLease, type TermContext } from "../election/lead-term.ts";
 import { elapsedSince, type Grant, Lease } from "../election/lease.ts";
 import { Term } from "../election/term.ts";
 import type { KeyShards, SlotLeadership } from "../key-shards.ts";
@@ -308,17 +308,8 @@ export class Shards implements KeyShards {
     const context = this.#contextOf(slot.lease);
     let hasEndedByItself = false;
     const lead: TermContext["lead"] = async (leadership) => {
-      const { token, lost } = leadership;
       try {
-        await this.#work({
-          slot: slot.number,
-          token,
-          signal: leadership.signal,
-          lost,
-          get isHeld() {
-            return leadership.isHeld;
-          },
-        });
+        await this.#work(Object.assign(leadershipOf(leadership), { slot: slot.number }));
       } finally {
         hasEndedByItself = term.stopRequestedAt === undefined;
       }

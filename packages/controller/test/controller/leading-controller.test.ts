@@ -6,6 +6,7 @@ import {
   Manager,
   MemoryLock,
   type Runnable,
+  Shards,
   silentLogger,
 } from "@holdfast/controller";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -148,4 +149,25 @@ describe("a manager of a replica whose reconcile hangs, with all defaults", () =
     await run;
     expect(ended).toBe(ends);
   });
+});
+
+it("refuses a copy of the leadership, which would not see the end of the term", async () => {
+  const lead = async (leadership: object): Promise<void> => {
+    await new Controller({ name: "part", clock, logger, reconcile: () => undefined }).run(
+      new AbortController().signal,
+      { leadership: { ...leadership } as never },
+    );
+  };
+  const stop = new AbortController();
+  const elector = new LeaderElector({ lock: shared, identity: "a", clock, logger, lead });
+  const shards = new Shards({
+    ...{ identity: "a", count: 1, clock, logger, lead },
+    lockOf: () => new MemoryLock(),
+  });
+  for (const part of [elector, shards]) {
+    const error = await clock.run(() => part.run(stop.signal).catch((caught: unknown) => caught));
+    expect(String(error)).toBe(
+      "TypeError: options.leadership.isHeld must be true or false, got undefined",
+    );
+  }
 });
