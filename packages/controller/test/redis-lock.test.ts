@@ -28,3 +28,18 @@ it.each([
     cause: refusal,
   });
 });
+
+it.each([
+  "READONLY You can't write against a read only replica.",
+  "ERR Error running script (call to f_1): @user_script:5: -READONLY You can't write against a read only replica.",
+  "READONLY You can't write against a read only replica. script: 5e0402c9, on @user_script:5.",
+])("says that its server is a replica, and what to do: %s", async (message) => {
+  const refusal = new Error(message);
+  const lock = new RedisLock({ eval: () => Promise.reject(refusal) }, { key: "jobs" });
+  const error = await errorOf(lock.get(signal));
+  expect(error).toMatchObject({
+    message:
+      "key jobs of Redis: the server is a replica and read-only: connect to the primary, with reconnectOnError of ioredis after a fail-over",
+    cause: refusal,
+  });
+});

@@ -140,11 +140,9 @@ export class RedisLock implements ResourceLock {
     try {
       return await abortable(request, signal);
     } catch (error) {
-      if (!isRefused(error)) throw error;
-      throw new Error(
-        `${this.description}: the user of Redis lacks rights: grant it +eval +info +time +hmget +hset and the key`,
-        { cause: error },
-      );
+      const advice = adviceOn(error);
+      if (advice === undefined) throw error;
+      throw new Error(`${this.description}: ${advice}`, { cause: error });
     }
   }
 
@@ -166,8 +164,13 @@ export class RedisLock implements ResourceLock {
 /** Each version of Redis words it in another way, and again inside of a script. */
 const REFUSED = /NOPERM|no permissions|ACL failure|the user executing the script can't/i;
 
-function isRefused(error: unknown): boolean {
-  return error instanceof Error && REFUSED.test(error.message);
+function adviceOn(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (REFUSED.test(error.message))
+    return "the user of Redis lacks rights: grant it +eval +info +time +hmget +hset and the key";
+  return /\bREADONLY\b/.test(error.message)
+    ? "the server is a replica and read-only: connect to the primary, with reconnectOnError of ioredis after a fail-over"
+    : undefined;
 }
 
 function parsed(text: string): unknown {

@@ -44,7 +44,7 @@ export interface NewMessage {
 
   /**
    * The body: any JSON value, at most 8 MiB as JSON. A value that JSON would change into null or `{}` is refused, as NaN,
-   * a Map, an Error, a Promise, or undefined in an array.
+   * a Map, an Error, a Promise, or undefined in an array. `-0` is sent as `0`, as JSON has it.
    */
   readonly payload: unknown;
 
