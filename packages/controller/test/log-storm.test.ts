@@ -54,8 +54,14 @@ const DOORS: Record<string, (common: Common) => Runnable> = {
     return looping(new Controller({ ...common, reconcile, limiter: eachSecond() }));
   },
   "a controller whose key is given up, and comes again": (common) => {
-    const onGiveUp = ({ key }: { readonly key: string }) => controller.add(key, { after: 1_000 });
-    const controller = new Controller({ ...common, reconcile: down, retries: 0, onGiveUp });
+    const onGiveUp = ({ key }: { readonly key: string }): void =>
+      controller.add(key, { after: 1_000 });
+    const controller: Controller = new Controller({
+      ...common,
+      reconcile: down,
+      retries: 0,
+      onGiveUp,
+    });
     return looping(controller);
   },
   "an elector whose lock fails": ({ clock, logger }) =>
@@ -94,7 +100,7 @@ it("logs the first failure of each key, of each error, and after a success", asy
       lines.push([clock.monotonic() - start, key, err.message, ...(count ? [count] : [])]);
     },
   };
-  const reconcile = ({ key }: { readonly key: string }): object => {
+  const reconcile = ({ key }: { readonly key: string }) => {
     const second = Math.floor((clock.monotonic() - start) / 1_000);
     if (key === "a" && second === 20) return { requeueAfter: 1_000 };
     throw new Error(key === "a" && second >= 10 && second < 20 ? "refused" : "down");

@@ -325,7 +325,7 @@ export class Workers<Item> {
   #log(
     level: "warn" | "error",
     message: string,
-    details: { readonly key: string },
+    details: { readonly key: string; readonly delay?: number },
     text: string,
   ): void {
     const more = this.#failures.detailsOf(details.key, `${level} ${message}`);
