@@ -393,7 +393,10 @@ export function testEveryExport(
 
   it("the table has an unknown option for every function, class and method with options", () => {
     const subjects = new Set(doors.filter(refusesUnknown).map(({ subject }) => subject));
-    const methods = new Set([...subjects].map((subject) => (subject as AnyFunction).name));
+    // The methods of a clock are bound.
+    const methods = new Set(
+      [...subjects].map((subject) => (subject as AnyFunction).name.replace(/^bound /, "")),
+    );
     const isSilent = (door: string): boolean => {
       const [name = "", member] = door.split(".");
       const value = exported.get(name);

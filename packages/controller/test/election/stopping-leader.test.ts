@@ -298,7 +298,7 @@ describe("errors of the lock without onError", () => {
   }
   const facts = { identity: "a", lock: "recording" };
 
-  it("are logged: the first in a row as a warning, the others at debug level", async () => {
+  it("are logged as a warning, the same one once a minute", async () => {
     const { lines, logger } = recordingLogger();
     const lock = new RecordingLock(shared);
     const err = new Error("refused");
@@ -306,18 +306,21 @@ describe("errors of the lock without onError", () => {
     const run = elector(lock, { logger }).run(stop.signal);
     await clock.step(5_000);
     lock.failNext(refuse);
-    await clock.step(1_000);
+    await clock.step(55_000);
+    lock.failNext(refuse);
+    await clock.step(2_000);
     const failed = "request to the lock failed: refused";
     expect(lines).toEqual([
       ["warn", failed, { ...facts, err }],
       ["debug", failed, { ...facts, err }],
       ["info", "leadership acquired", { ...facts, token: 0 }],
-      ["warn", failed, { ...facts, err }],
+      ["debug", failed, { ...facts, err }],
+      ["warn", failed, { ...facts, err, count: 3 }],
     ]);
     stop.abort(reason);
     await clock.step(18_000);
     await run;
-    expect(lines.slice(4)).toEqual([["info", "lease released", facts]]);
+    expect(lines.slice(5)).toEqual([["info", "lease released", facts]]);
   });
 
   it("are not logged with onError, except a lost lease", async () => {
