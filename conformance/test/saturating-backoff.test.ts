@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { drawn } from "../../test/drawn.ts";
 import { replaySection } from "../src/replay.ts";
 import { backoffStep } from "../src/sections/backoff-step.ts";
 import { flowcontrolCases } from "../src/sections/flowcontrol.ts";
@@ -10,7 +11,7 @@ describe("the algorithm behind rule no-overflow", () => {
   it.each([backoffStep, flowcontrolCases, jitterCases, exponential])(
     "equals Go's without an overflow: $file $name",
     async (section) => {
-      const cases: object[] = readGolden(section.file)[section.name];
+      const cases: readonly object[] = drawn(readGolden(section.file)[section.name], 8);
       const asIfOverflowing = cases
         .filter((kase) => !("overflow" in kase))
         .map((kase) => ({ ...kase, overflow: true }));

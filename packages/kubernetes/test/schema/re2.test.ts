@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { drawn } from "../../../../test/drawn.ts";
 import { fromRe2, PatternError } from "../../src/schema/re2.ts";
 
 // Texts of other patterns are recorded: conformance/kubernetes/tables/patterns.ts.
@@ -35,9 +36,9 @@ describe("a pattern of RE2", () => {
 
   it("that ignores case finds the letters that JavaScript finds, but for the Turkish i", () => {
     const different: string[] = [];
-    for (let code = 1; code < 0x2500; code++) {
-      const letter = String.fromCodePoint(code);
-      if (!/\p{L}/u.test(letter)) continue;
+    const codes = Array.from({ length: 0x2500 }, (_, code) => String.fromCodePoint(code));
+    const letters = codes.filter((one) => /\p{L}/u.test(one));
+    for (const letter of drawn(letters, 8)) {
       const ours = fromRe2(`(?i)^[${letter}]$`);
       const others = [letter.toLowerCase(), letter.toUpperCase(), letter];
       for (const other of others)
