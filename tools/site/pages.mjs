@@ -38,7 +38,7 @@ export const pages = new Map(
       description:
         "Retry with exponential backoff and jitter, poll a condition, limit time, and abort at once.",
       keywords:
-        "retry async function exponential backoff poll until condition timeout deadline promise AbortSignal maximum attempts",
+        "retry async function exponential backoff poll until condition timeout deadline time limit cancel abort promise AbortSignal maximum attempts",
     },
     "docs/http-with-fetch.md": {
       title: "Retry fetch with Retry-After and timeouts",
@@ -56,7 +56,8 @@ export const pages = new Map(
       title: "Exponential backoff and jitter in Node.js",
       description:
         "Choose the first delay, factor, cap and jitter; see the load each choice puts on a recovering server.",
-      keywords: "exponential backoff strategy cap factor jitter CrashLoopBackOff reconnect gRPC",
+      keywords:
+        "exponential backoff with jitter strategy cap factor CrashLoopBackOff reconnect gRPC",
     },
     "docs/choosing-jitter.md": {
       title: "Thundering herd: which jitter helps",
@@ -79,7 +80,8 @@ export const pages = new Map(
     "docs/test-runners.md": {
       title: "Fake time in vitest, jest, node:test and sinon",
       description: "The fake clock in each test runner, and beside its own fake timers.",
-      keywords: "jest fake timers vitest useFakeTimers node:test mock timers sinon",
+      keywords:
+        "jest fake timers vitest useFakeTimers node:test mock timers sinon AbortSignal.timeout",
     },
     "docs/work-queue.md": {
       title: "A de-duplicating work queue for Node.js (client-go workqueue)",
@@ -92,14 +94,15 @@ export const pages = new Map(
       title: "Reconcile loops in TypeScript (controller-runtime for Node.js)",
       description:
         "Events become keys; each key is reconciled by one worker at a time and retried with backoff.",
-      keywords: "reconcile loop desired state level triggered resync requeue concurrency",
+      keywords:
+        "reconcile loop desired state level triggered resync requeue concurrency batch work",
     },
     "docs/leader-election.md": {
       title: "Leader election and distributed locks in Node.js",
       description:
         "One active process of several: on a file, PostgreSQL, MySQL, Redis or a Kubernetes Lease, with fencing tokens.",
       keywords:
-        "distributed lock redis lock postgres lock leader election fencing token singleton one replica lease failover",
+        "distributed lock mutex redis lock postgres lock leader election fencing token singleton one replica lease failover",
     },
     "docs/several-replicas.md": {
       title: "Divide keys over several replicas in Node.js",
@@ -123,7 +126,7 @@ export const pages = new Map(
       description:
         "holdfast wait for scripts, containers and CI; poll for programs. Starts a server for the time of a test.",
       keywords:
-        "wait for port tcp url service wait-on wait-port start-server-and-test docker compose",
+        "wait for a port tcp url service startup wait-on wait-port start-server-and-test docker compose",
     },
     "docs/retry-a-command.md": {
       title: "Retry a command until it succeeds",
@@ -155,7 +158,7 @@ export const pages = new Map(
       description:
         "A job at 03:00 every day with croner, one leader and a memory of the last run: no day is lost.",
       keywords:
-        "cron job croner node-cron schedule scheduled job singleton one replica daily at 03:00",
+        "cron job croner node-cron schedule scheduled job singleton one replica daily nightly at night 03:00",
     },
     "docs/graceful-shutdown.md": {
       title: "Graceful shutdown of a Node.js service",
@@ -173,7 +176,7 @@ export const pages = new Map(
     "docs/errors.md": {
       title: "Error codes: cause and cure",
       description: "Each ERR_ code of the packages, its predicate, its cause and its cure.",
-      keywords: "error code ERR_WAIT_TIMEOUT TimeoutError TerminalError predicate instanceof",
+      keywords: "error code ERR_ predicate instanceof",
     },
     "docs/troubleshooting.md": {
       title: "Troubleshooting",
@@ -232,7 +235,7 @@ export const pages = new Map(
       description:
         "Readiness, alerts, memory, upgrades, restores of etcd, and read-your-writes caches.",
       keywords:
-        "readiness liveness probe health check alerts metrics read your writes stale cache informer memory etcd restore rbac",
+        "retry on conflict optimistic locking resourceVersion readiness liveness probe health check alerts metrics read your writes stale cache informer memory etcd restore rbac",
     },
     "docs/security.md": {
       title: "Security: listeners, files, tenants and credentials",
@@ -246,14 +249,14 @@ export const pages = new Map(
       description:
         "npx @holdfast/outbox counts pending and dead messages, replays or discards dead letters, migrates the tables and serves a page.",
       keywords:
-        "outbox status dead letter replay discard command line terminal npx migrate sql page postgres mysql mariadb pglite",
+        "outbox status dead letters replay discard command line terminal npx migrate sql page postgres mysql mariadb pglite",
     },
     "docs/outbox.md": {
       title: "Transactional outbox for Node.js with PostgreSQL or MySQL",
       description:
         "Save a message in your transaction and deliver it at least once to RabbitMQ or a webhook. Drizzle, Kysely, Prisma.",
       keywords:
-        "transactional outbox dead letter exactly once at least once delivery message queue job queue debezium cdc pg-boss bullmq graphile-worker rabbitmq webhook postgres mysql",
+        "transactional outbox dead letters exactly once at least once delivery message queue job queue debezium cdc pg-boss bullmq graphile-worker rabbitmq webhook postgres mysql",
     },
     "docs/coming-from-p-retry.md": {
       title: "Coming from p-retry, p-queue and cockatiel",

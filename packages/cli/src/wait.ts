@@ -124,6 +124,9 @@ async function runCommand(launch: Launch, tools: Tools): Promise<number> {
 
 // ── Waiting ──
 
+/** The reason of a target until its first check begins. */
+const NOT_CHECKED = "not checked yet";
+
 /** Waits for the targets. Resolves with an exit code, after its lines. */
 async function waitFor(
   targets: readonly Target[],
@@ -134,7 +137,7 @@ async function waitFor(
   const { clock, output, signal } = tools;
   const startedAt = clock.monotonic();
   /** The open targets with the last reason of each. */
-  const open = new Map<Target, string>(targets.map((target) => [target, "not checked yet"]));
+  const open = new Map<Target, string>(targets.map((target) => [target, NOT_CHECKED]));
   const left = () => startedAt + timeout - clock.monotonic();
   const lines = (more: string) => {
     for (const [{ name }, reason] of open) output.info(`waiting for ${name}: ${reason}${more}`);
@@ -195,6 +198,7 @@ async function waitForTarget(
   const startedAt = clock.monotonic();
   let inRow = 0;
   const check = async (own: AbortSignal): Promise<boolean> => {
+    if (open.get(target) === NOT_CHECKED) open.set(target, "no answer yet");
     const reason = await reasonNow(target, attemptTimeout, clock, own);
     const isUp = reason === undefined;
     inRow = isUp !== not ? inRow + 1 : 0;

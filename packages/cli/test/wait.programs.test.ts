@@ -174,6 +174,11 @@ describe("holdfast wait http", () => {
     expect([code, seen]).toEqual([0, [undefined]]);
   });
 
+  test("says of a check that has not ended that it gave no answer", async () => {
+    const { code, lines } = await holdfast(["wait", "--timeout", "500ms", "exec:sleep 30"]);
+    expect([code, lines.at(-1)]).toEqual([124, "exec:sleep… not ready after …: no answer yet"]);
+  });
+
   test("gives up a request that hangs, and asks again", async () => {
     let requests = 0;
     const port = await http((_, response) => {

@@ -252,6 +252,10 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     { query: "controller", first: "@holdfast/controller.Controller" },
     { query: "withTimeout", first: "@holdfast/wait.withTimeout" },
     { query: "SIGTERM", first: /^(?!@holdfast)/ },
+    { query: "wait for a port", first: "Waitingforaservice" },
+    { query: "deadline", first: "HTTPwithfetch" },
+    { query: "timeout", first: "Retryingandpolling" },
+    { query: "node:test", first: "Testingwithvitest,jestandnode:test" },
   ])("finds $first for $query", async ({ query, first }) => {
     await using visitor = await open("index.html");
     const { page } = visitor;
@@ -295,6 +299,14 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     ["deadlock transaction", "Retrying database transactions"],
     ["grafana dashboard", "Metrics and a dashboard"],
     ["error code", "Errors"],
+    ["cron at night", "Scheduled jobs on one of several replicas"],
+    ["backoff with jitter", "Choosing jitter"],
+    ["cancel", "Retrying and polling"],
+    ["batch work", "The controller"],
+    ["dead letters", "The outbox from a terminal"],
+    ["upgrade CRD", "Upgrading the CRD"],
+    ["sharding", "Several replicas"],
+    ["mutex", "Leader election"],
   ];
 
   it("answers task questions with the right guide among the first three", async () => {
