@@ -14,6 +14,11 @@ export const paths = {
   deployments: "/apis/apps/v1/namespaces/$(namespace)/deployments",
   leases: "/apis/coordination.k8s.io/v1/namespaces/$(namespace)/leases",
   events: "/apis/events.k8s.io/v1/namespaces/$(namespace)/events",
+  claims: "/api/v1/namespaces/$(namespace)/persistentvolumeclaims",
+  jobs: "/apis/batch/v1/namespaces/$(namespace)/jobs",
+  ingresses: "/apis/networking.k8s.io/v1/namespaces/$(namespace)/ingresses",
+  policies: "/apis/networking.k8s.io/v1/namespaces/$(namespace)/networkpolicies",
+  budgets: "/apis/policy/v1/namespaces/$(namespace)/poddisruptionbudgets",
   widgets: `/apis/${GROUP}/v1/namespaces/$(namespace)/widgets`,
   zones: `/apis/${GROUP}/v1/zones`,
   formats: `/apis/${GROUP}/v1/namespaces/$(namespace)/formats`,
@@ -211,10 +216,13 @@ export const ruleCrd: object = crdOf(
 );
 
 const RESOURCES: Readonly<Record<string, readonly string[]>> = {
-  v1: ["configmaps", "secrets", "pods", "namespaces"],
+  v1: ["configmaps", "secrets", "pods", "namespaces", "persistentvolumeclaims"],
   "apps/v1": ["deployments"],
+  "batch/v1": ["jobs"],
   "coordination.k8s.io/v1": ["leases"],
   "events.k8s.io/v1": ["events"],
+  "networking.k8s.io/v1": ["ingresses", "networkpolicies"],
+  "policy/v1": ["poddisruptionbudgets"],
   [`${GROUP}/v1`]: ["widgets", "zones", "formats", "rules"],
 };
 

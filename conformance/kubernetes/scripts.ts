@@ -1,6 +1,7 @@
 // All scripts, by the group that is recorded in one file.
 import type { Script } from "./script.ts";
 import { applies } from "./scripts/applies.ts";
+import { builtIns } from "./scripts/built-ins.ts";
 import { coordination } from "./scripts/coordination.ts";
 import { deletions } from "./scripts/deletions.ts";
 import { discovery } from "./scripts/discovery.ts";
@@ -27,6 +28,7 @@ export const scripts: Readonly<Record<string, readonly Script[]>> = {
   schemas,
   tables,
   rules,
+  "built-ins": builtIns,
   coordination,
   errors,
   discovery,

@@ -19,8 +19,11 @@ export const discovery: readonly Script[] = [
     name: "the resources of a built-in group are listed with their verbs",
     steps: [
       get("/apis/apps/v1"),
+      get("/apis/batch/v1"),
       get("/apis/coordination.k8s.io/v1"),
       get("/apis/events.k8s.io/v1"),
+      get("/apis/networking.k8s.io/v1"),
+      get("/apis/policy/v1"),
     ],
   },
   {

@@ -126,7 +126,7 @@ describe("normalForm", () => {
           groupVersion: "v1",
           resources: named("services", "pods/status", "configmaps", "pods"),
         },
-        { kind: "APIGroupList", groups: named("batch", "events.k8s.io", "apps") },
+        { kind: "APIGroupList", groups: named("autoscaling", "events.k8s.io", "apps") },
       ]),
     ).toEqual([
       {

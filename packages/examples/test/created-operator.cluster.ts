@@ -33,10 +33,15 @@ describe("the project of npm create @holdfast/operator on a server where roles d
     const { operator } = await load("dist/operator.js");
     const Backup: Resource<BackupObject> = (await load("dist/resource.js")).Backup;
 
-    // Without disruption-budget.yaml and network-policy.yaml: this server has neither group.
-    const files = ["backups.example.org.yaml", "operator.yaml", "role.yaml"];
+    const files = [
+      "backups.example.org",
+      "operator",
+      "role",
+      "disruption-budget",
+      "network-policy",
+    ];
     await using cluster = await GuardedCluster.start(
-      files.map((name) => join(project, "deploy", name)),
+      files.map((name) => join(project, "deploy", `${name}.yaml`)),
     );
     const { admin, namespace, transport, server } = cluster;
     const all = await server.kubectl("kustomize", join(project, "deploy"));

@@ -68,9 +68,17 @@ export class GuardedCluster implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  /** @param files - manifests in the order in which a user applies them; one is a Deployment */
-  static async start(files: readonly string[]): Promise<GuardedCluster> {
+  /**
+   * @param manifestFiles - manifests in the order in which a user applies them; one is a Deployment
+   * @param crd - a definition that is in no file, applied first
+   */
+  static async start(manifestFiles: readonly string[], crd?: object): Promise<GuardedCluster> {
     const directory = mkdtempSync(join(tmpdir(), "holdfast-guarded-"));
+    const files = [...manifestFiles];
+    if (crd !== undefined) {
+      files.unshift(join(directory, "crd.json"));
+      writeFileSync(join(directory, "crd.json"), JSON.stringify(crd));
+    }
     const [policy, log] = [join(directory, "policy"), join(directory, "log")];
     writeFileSync(policy, JSON.stringify(POLICY));
     const audit = [`--audit-policy-file=${policy}`, `--audit-log-path=${log}`];

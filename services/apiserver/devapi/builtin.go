@@ -8,9 +8,12 @@ import (
 	"reflect"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	generatedopenapi "k8s.io/apiextensions-apiserver/pkg/generated/openapi"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -51,10 +54,15 @@ var builtIns = []builtIn{
 	{corev1.SchemeGroupVersion, "pods", "pod", "po", true, true, false, &corev1.Pod{}, &corev1.PodList{}},
 	{corev1.SchemeGroupVersion, "services", "service", "svc", true, true, false, &corev1.Service{}, &corev1.ServiceList{}},
 	{corev1.SchemeGroupVersion, "serviceaccounts", "serviceaccount", "sa", true, false, false, &corev1.ServiceAccount{}, &corev1.ServiceAccountList{}},
+	{corev1.SchemeGroupVersion, "persistentvolumeclaims", "persistentvolumeclaim", "pvc", true, true, false, &corev1.PersistentVolumeClaim{}, &corev1.PersistentVolumeClaimList{}},
 	{corev1.SchemeGroupVersion, "events", "event", "ev", true, false, true, &corev1.Event{}, &corev1.EventList{}},
 	{eventsv1.SchemeGroupVersion, "events", "event", "ev", true, false, true, &eventsv1.Event{}, &eventsv1.EventList{}},
 	{coordinationv1.SchemeGroupVersion, "leases", "lease", "", true, false, true, &coordinationv1.Lease{}, &coordinationv1.LeaseList{}},
 	{appsv1.SchemeGroupVersion, "deployments", "deployment", "deploy", true, true, false, &appsv1.Deployment{}, &appsv1.DeploymentList{}},
+	{batchv1.SchemeGroupVersion, "jobs", "job", "", true, true, false, &batchv1.Job{}, &batchv1.JobList{}},
+	{networkingv1.SchemeGroupVersion, "ingresses", "ingress", "ing", true, true, false, &networkingv1.Ingress{}, &networkingv1.IngressList{}},
+	{networkingv1.SchemeGroupVersion, "networkpolicies", "networkpolicy", "netpol", true, false, false, &networkingv1.NetworkPolicy{}, &networkingv1.NetworkPolicyList{}},
+	{policyv1.SchemeGroupVersion, "poddisruptionbudgets", "poddisruptionbudget", "pdb", true, true, false, &policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}},
 	{rbacv1.SchemeGroupVersion, "roles", "role", "", true, false, false, &rbacv1.Role{}, &rbacv1.RoleList{}},
 	{rbacv1.SchemeGroupVersion, "rolebindings", "rolebinding", "", true, false, false, &rbacv1.RoleBinding{}, &rbacv1.RoleBindingList{}},
 	{rbacv1.SchemeGroupVersion, "clusterroles", "clusterrole", "", false, false, false, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleList{}},
@@ -108,9 +116,10 @@ func (strategy) WarningsOnUpdate(_ context.Context, _, _ runtime.Object) []strin
 func (strategy) Canonicalize(runtime.Object)                                           {}
 func (s strategy) AllowCreateOnUpdate() bool                                           { return s.isUpsert }
 
-// AllowUnconditionalUpdate tells whether a PUT may come without a version. That of a Lease may not.
+// AllowUnconditionalUpdate tells whether a PUT may come without a version. That of a Lease or a PodDisruptionBudget may
+// not.
 func (s strategy) AllowUnconditionalUpdate() bool {
-	return s.version.Group != coordinationv1.GroupName
+	return s.version.Group != coordinationv1.GroupName && s.version.Group != policyv1.GroupName
 }
 
 func metaOf(object runtime.Object) metav1.Object {

@@ -1,75 +1,27 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { silentLogger } from "@holdfast/controller";
-import {
-  atUrl,
-  customResource,
-  KubeClient,
-  type KubeObject,
-  type KubeTransport,
-  runOperator,
-} from "@holdfast/kubernetes";
-import { afterAll, describe, expect } from "vitest";
+import { runOperator } from "@holdfast/kubernetes";
+import { describe, expect } from "vitest";
 import { ownServerTest } from "../../../../test/cluster.ts";
 import { cronTasks } from "../../src/cron-task/cron-task.ts";
 import { CronTask, Job } from "../../src/cron-task/resources.ts";
 import { GuardedCluster } from "../guarded-cluster.ts";
 import { endJobs, jobTemplate } from "./cron-world.ts";
 
-/** The server of the tests has CustomResourceDefinitions and no Jobs: one stands for the other. */
-const group = "jobs.example.org";
-const JobCrd = customResource<KubeObject>({
-  apiVersion: `${group}/v1`,
-  kind: "Job",
-  plural: "jobs",
-  spec: { type: "object", properties: { template: { type: "object" } } },
-  status: { type: "object" },
-});
-
-/** Asks for the Jobs of the server as for those of Kubernetes. */
-function withJobs(transport: KubeTransport): KubeTransport {
-  return {
-    ...transport,
-    send: ({ path, body, ...request }, signal) => {
-      const more = body === undefined ? {} : { body: body.replace('"batch/v1"', `"${group}/v1"`) };
-      return transport.send(
-        { ...request, ...more, path: path.replace("/apis/batch/", `/apis/${group}/`) },
-        signal,
-      );
-    },
-  };
-}
-
-const folder = mkdtempSync(join(tmpdir(), "cron-task-"));
-const deploy = new URL("../../src/cron-task/deploy/cron-task.yaml", import.meta.url);
-const manifests = Object.entries({
-  "crd.yaml": JSON.stringify(CronTask.crd),
-  "jobs.yaml": JSON.stringify(JobCrd.crd),
-  "deploy.yaml": readFileSync(deploy, "utf8").replace("[batch]", `[${group}]`),
-}).map(([name, text]) => {
-  const file = join(folder, name);
-  writeFileSync(file, text);
-  return file;
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const DEPLOY = fileURLToPath(new URL("../../src/cron-task/deploy/cron-task.yaml", import.meta.url));
 
 /** Minutes that it runs. */
 const MINUTES = Number(process.env["CRON_MINUTES"] ?? 1);
 
 describe("cron-task on a server where roles decide", () => {
   ownServerTest("creates a Job each minute with its rights, and uses each of them", async () => {
-    await using cluster = await GuardedCluster.start(manifests);
-    const { namespace, server } = cluster;
-    const { url, ca, adminToken } = server;
-    const transport = withJobs(atUrl(url, { ca, token: () => adminToken }));
-    const admin = new KubeClient({ transport, logger: silentLogger });
+    await using cluster = await GuardedCluster.start([DEPLOY], CronTask.crd);
+    const { admin, namespace, transport } = cluster;
     const stop = new AbortController();
     const running = runOperator(
       {
         name: "cron-task",
-        transport: withJobs(cluster.transport),
+        transport,
         setup: cronTasks,
         logger: silentLogger,
         health: false,

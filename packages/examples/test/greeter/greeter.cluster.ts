@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
-import { delimiter, dirname } from "node:path";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { poll } from "@holdfast/wait";
 import { afterAll, afterEach, beforeAll, describe, expect, vi } from "vitest";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
-import { freePort } from "../../../../test/free-port.ts";
-import { Program } from "../program.ts";
+import type { Program } from "../program.ts";
+import { startGreeter as startProcess } from "./greeter-process.ts";
 
 const MANIFESTS = ["crd.yaml", "greeter.yaml"].flatMap((name) => [
   "-f",
@@ -42,12 +42,8 @@ function kubectl(args: readonly string[], input = "") {
   });
 }
 
-/** The built greeter as a process, with a kubectl as on a laptop. */
 async function startGreeter(): Promise<Program> {
-  vi.stubEnv("PORT", String(await freePort()));
-  vi.stubEnv("KUBECONFIG", server.kubeconfig);
-  vi.stubEnv("PATH", `${dirname(server.kubectlPath)}${delimiter}${process.env["PATH"]}`);
-  const program = new Program("greeter/greeter.js", []);
+  const program = await startProcess(server);
   programs.push(program);
   return program;
 }

@@ -6,6 +6,7 @@ import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import { Registry } from "prom-client";
 import { beforeAll, describe, expect, it } from "vitest";
+import { parsePrometheusText } from "../../../../test/prometheus-text.ts";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 
 const Lease = builtIn<KubeObject>("coordination.k8s.io/v1", "Lease");
@@ -50,6 +51,10 @@ beforeAll(async () => {
 });
 
 describe("the greeter with metrics", () => {
+  it("is read by a strict scraper", () => {
+    expect(parsePrometheusText(text).get("workqueue_depth")?.type).toBe("gauge");
+  });
+
   it.each([
     'controller_runtime_reconcile_total{controller="greeter",result="success"} 2', // for the Greeting, for its ConfigMap
     'controller_runtime_max_concurrent_reconciles{controller="greeter"} 4',

@@ -1,16 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { silentLogger } from "@holdfast/controller";
-import {
-  atUrl,
-  customResource,
-  KubeClient,
-  type KubeObject,
-  type KubeTransport,
-  runOperator,
-} from "@holdfast/kubernetes";
-import { afterAll, describe, expect } from "vitest";
+import { runOperator } from "@holdfast/kubernetes";
+import { describe, expect } from "vitest";
 import { ownServerTest } from "../../../../test/cluster.ts";
 import { Deployment, Ingress, Service, Website } from "../../src/website/resources.ts";
 import { websites } from "../../src/website/website.ts";
@@ -18,55 +9,18 @@ import { GuardedCluster } from "../guarded-cluster.ts";
 import { FakeDns } from "./fake-dns.ts";
 import { child, home, spec, startPods, TARGET } from "./website-world.ts";
 
-/** The server of the tests has CustomResourceDefinitions and no Ingresses: one stands for the other. */
-const group = "networking.example.org";
-const IngressCrd = customResource<KubeObject>({
-  apiVersion: `${group}/v1`,
-  kind: "Ingress",
-  plural: "ingresses",
-  spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-});
-
-/** Asks for the Ingresses of the server as for those of Kubernetes. */
-function withIngresses(transport: KubeTransport): KubeTransport {
-  return {
-    ...transport,
-    send: ({ path, body, ...request }, signal) => {
-      const more =
-        body === undefined ? {} : { body: body.replace('"networking.k8s.io/v1"', `"${group}/v1"`) };
-      const own = path.replace("/apis/networking.k8s.io/", `/apis/${group}/`);
-      return transport.send({ ...request, ...more, path: own }, signal);
-    },
-  };
-}
-
-const folder = mkdtempSync(join(tmpdir(), "website-"));
-const deploy = new URL("../../src/website/deploy/website.yaml", import.meta.url);
-const manifests = Object.entries({
-  "crd.yaml": JSON.stringify(Website.crd),
-  "ingresses.yaml": JSON.stringify(IngressCrd.crd),
-  "deploy.yaml": readFileSync(deploy, "utf8").replace("[networking.k8s.io]", `[${group}]`),
-}).map(([name, text]) => {
-  const file = join(folder, name);
-  writeFileSync(file, text);
-  return file;
-});
-
-afterAll(() => rmSync(folder, { recursive: true }));
+const DEPLOY = fileURLToPath(new URL("../../src/website/deploy/website.yaml", import.meta.url));
 
 describe("the Website operator on a server where roles decide", () => {
   ownServerTest("serves a site with its rights, and uses each of them", async () => {
-    await using cluster = await GuardedCluster.start(manifests);
-    const { namespace, server } = cluster;
-    const { url, ca, adminToken } = server;
-    const transport = withIngresses(atUrl(url, { ca, token: () => adminToken }));
-    const admin = new KubeClient({ transport, logger: silentLogger });
+    await using cluster = await GuardedCluster.start([DEPLOY], Website.crd);
+    const { admin, namespace, server, transport } = cluster;
     const dns = new FakeDns();
     const stop = new AbortController();
     const running = runOperator(
       {
         name: "website",
-        transport: withIngresses(cluster.transport),
+        transport,
         setup: websites(dns, TARGET),
         logger: silentLogger,
         health: false,

@@ -96,9 +96,13 @@ const SHORT_NAMES: Readonly<Record<string, readonly string[]>> = {
   DaemonSet: ["ds"],
   Deployment: ["deploy"],
   Event: ["ev"],
+  Ingress: ["ing"],
   Namespace: ["ns"],
+  NetworkPolicy: ["netpol"],
   Node: ["no"],
+  PersistentVolumeClaim: ["pvc"],
   Pod: ["po"],
+  PodDisruptionBudget: ["pdb"],
   ReplicaSet: ["rs"],
   Service: ["svc"],
   ServiceAccount: ["sa"],
@@ -179,7 +183,7 @@ function builtInRules(kind: string): Rules {
     hasStatus: !WITHOUT_STATUS.has(kind),
     hasGeneration: WITH_GENERATION.has(kind),
     canPutNew: kind === "Lease" || kind === "Event",
-    canPutBlindly: kind !== "Lease",
+    canPutBlindly: kind !== "Lease" && kind !== "PodDisruptionBudget",
   };
 }
 
