@@ -1,3 +1,4 @@
+import { isThenable } from "./call-safely.ts";
 import { isPlain, requireKnown } from "./option-names.ts";
 
 export type { OptionNames } from "./option-names.ts";
@@ -169,6 +170,13 @@ export function requirePositive(name: string, value: number): number {
 
 export function requireBoolean(name: string, value: unknown): void {
   if (typeof value !== "boolean") throw new TypeError(complaint(name, "true or false", value));
+}
+
+/** The answer of a function of the user that is not awaited: a Promise would count as true. */
+export function requireAnswer(name: string, answer: boolean): boolean {
+  if (!isThenable(answer)) return answer;
+  void Promise.resolve(answer).catch(() => undefined);
+  throw new TypeError(`${name} must return true or false, got a Promise`);
 }
 
 /** Accepts every object with these methods, from any copy of a package. */

@@ -12,6 +12,7 @@ export { callInOwnContext, recaptureStack } from "../host/platform.ts";
 export {
   type OptionNames,
   requireAbove,
+  requireAnswer,
   requireArray,
   requireAtLeast,
   requireBetween,

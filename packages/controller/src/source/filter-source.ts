@@ -1,4 +1,4 @@
-import { requireFunction } from "@holdfast/clock/internal";
+import { requireAnswer, requireFunction } from "@holdfast/clock/internal";
 import { mapSource } from "./map-source.ts";
 import type { Source } from "./source.ts";
 
@@ -37,5 +37,7 @@ export function filterSource<Event>(
   isWanted: (event: Event) => boolean,
 ): Source<Event> {
   requireFunction("isWanted", isWanted);
-  return mapSource(source, (event) => (isWanted(event) ? [event] : []));
+  return mapSource(source, (event) =>
+    requireAnswer("isWanted(event)", isWanted(event)) ? [event] : [],
+  );
 }

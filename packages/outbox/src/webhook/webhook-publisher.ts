@@ -8,6 +8,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { onAbort, type PassiveClock, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
+  requireAnswer,
   requireHooks,
   requireMethods,
   requireOptions,
@@ -165,7 +166,9 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
     await this.#publications.run(async (own) => {
       const body = bodyOf(message);
       const url = this.#urlOf(message);
-      const isTrusted = typeof this.#options.url !== "function" || this.#options.allow(url);
+      const isTrusted =
+        typeof this.#options.url !== "function" ||
+        requireAnswer("options.allow(url)", this.#options.allow(url));
       if (!isTrusted && isPrivateAddress(url.hostname)) throw this.#refused(url);
       const headers = await this.#headersOf(message, body, { url, signal: own });
       own.throwIfAborted();
@@ -258,7 +261,8 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
       const delay = parseRetryAfter(headers["retry-after"], clock);
       if (delay !== undefined) throw new RetryAfterError(delay, { cause: error });
     }
-    if (isTerminal(statusCode, message)) throw new TerminalError(error.message, { cause: error });
+    if (requireAnswer("options.isTerminal(status, message)", isTerminal(statusCode, message)))
+      throw new TerminalError(error.message, { cause: error });
     throw error;
   }
 

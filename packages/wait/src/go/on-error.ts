@@ -2,6 +2,7 @@ import { type Clock, realClock } from "@holdfast/clock";
 import {
   isStop,
   type OptionNames,
+  requireAnswer,
   requireClock,
   requireFunction,
   requireOptions,
@@ -99,7 +100,7 @@ export async function onError<Value>(
       value = await fn(own);
       return true;
     } catch (error) {
-      if (!retriable(error)) throw error;
+      if (!requireAnswer("retriable(error)", retriable(error))) throw error;
       last = { error };
       return false;
     }

@@ -1,6 +1,7 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
+  requireAnswer,
   requireFunction,
   requireMethods,
   requireNotNegative,
@@ -150,6 +151,8 @@ export function pollBackoff<T>(
       return source.pipe(retry({ delay: (error: unknown) => waitAndGoOn(next, error) }));
     }).pipe(repeated);
     // The limit comes first: of two timers due at the same instant, the older one fires first.
-    return merge(limit, patient).pipe(first((value) => until(value)));
+    return merge(limit, patient).pipe(
+      first((value) => requireAnswer("until(value)", until(value))),
+    );
   };
 }

@@ -1,6 +1,7 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
+  requireAnswer,
   requireBoolean,
   requireFunction,
   requireHooks,
@@ -240,7 +241,7 @@ function delayByHooks(
     toNanoseconds(failure.elapsed + wait) > toNanoseconds(maxElapsed);
   if (isTooLong(delay === undefined ? planned : 0)) return undefined;
   const context = Object.freeze(failure);
-  if (!shouldRetry(context)) return undefined;
+  if (!requireAnswer("options.shouldRetry(context)", shouldRetry(context))) return undefined;
   const chosen =
     delay === undefined ? planned : requireNotNegative("options.delay()", delay(context, planned));
   if (isTooLong(chosen)) return undefined;
