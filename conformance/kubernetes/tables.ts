@@ -5,6 +5,7 @@ import { counts } from "./tables/counts.ts";
 import { defaults } from "./tables/defaults.ts";
 import { embedded } from "./tables/embedded.ts";
 import { lists } from "./tables/lists.ts";
+import { metadata } from "./tables/metadata.ts";
 import { nulls } from "./tables/nulls.ts";
 import { patterns } from "./tables/patterns.ts";
 import { selections } from "./tables/selections.ts";
@@ -28,6 +29,7 @@ const TABLES: Readonly<Record<string, Table>> = {
   selections,
   versions,
   words,
+  metadata,
 };
 
 const ANY = { type: "object", "x-kubernetes-preserve-unknown-fields": true };

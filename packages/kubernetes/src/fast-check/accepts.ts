@@ -3,7 +3,7 @@ import { ruleCauses } from "../testing/cel/rules.ts";
 import { Failure } from "../testing/failure.ts";
 import type { JsonObject } from "../testing/json.ts";
 import { servedResource } from "../testing/served-resource.ts";
-import { schemaCauses } from "../testing/validation/check-schema.ts";
+import { identityCauses, schemaCauses } from "../testing/validation/check-schema.ts";
 import { applySchema } from "../testing/validation/schema.ts";
 import { normalize } from "../testing/write/normalize.ts";
 import { requireValid } from "../testing/write/validate.ts";
@@ -31,7 +31,11 @@ export function acceptsField(schema: JsonObject): ((value: unknown) => boolean) 
   const parent = { type: "object", properties: { field: schema } };
   return (field) => {
     const { value } = applySchema(parent, { field });
-    const causes = [...schemaCauses(parent, value, ""), ...ruleCauses(parent, value, undefined)];
+    const causes = [
+      ...schemaCauses(parent, value, ""),
+      ...identityCauses(parent, value, ""),
+      ...ruleCauses(parent, value, undefined),
+    ];
     return causes.length === 0;
   };
 }

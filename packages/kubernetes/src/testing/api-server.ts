@@ -159,19 +159,23 @@ export class ApiServer {
 
   #create(call: ApiCall): ApiResponse {
     const options = writeOptionsOf(call, "CreateOptions");
-    return this.#written(call, this.#writer.create(call, readObject(call), options));
+    const submitted = readObject(call);
+    const write = (): Written => this.#writer.create(call, submitted, options);
+    return this.#written(call, this.#writer.warned(call, submitted, { options, write }));
   }
 
   #update(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
     const options = writeOptionsOf(call, "UpdateOptions");
     const submitted = readObject(call);
-    const old = this.#writer.find(call);
-    const isNew = old === undefined && call.served.canPutNew && call.subresource === undefined;
-    if (isNew) requireVerb("create");
-    const written = isNew
-      ? this.#writer.create(call, newByPut(call, submitted), options)
-      : this.#writer.update(call, this.#writer.get(call), submitted, options);
-    return this.#written(call, written);
+    const write = (): Written => {
+      const { served, subresource } = call;
+      const old = this.#writer.find(call);
+      if (old !== undefined || !served.canPutNew || subresource !== undefined)
+        return this.#writer.update(call, old ?? this.#writer.get(call), submitted, options);
+      requireVerb("create");
+      return this.#writer.create(call, newByPut(call, submitted), options);
+    };
+    return this.#written(call, this.#writer.warned(call, submitted, { options, write }));
   }
 
   #patch(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
@@ -186,7 +190,8 @@ export class ApiServer {
     const patched = patchedObject(call, old);
     requirePatchedType(call, patched);
     const submitted = requirePlace(call, decode(call, patched));
-    return this.#written(call, this.#writer.update(call, old, submitted, options));
+    const write = (): Written => this.#writer.update(call, old, submitted, options);
+    return this.#written(call, this.#writer.warned(call, submitted, { options, write }));
   }
 
   #delete(call: ApiCall): JsonObject {

@@ -1,4 +1,4 @@
-import { defined, type JsonObject } from "./json.ts";
+import { defined, goJson, type JsonObject } from "./json.ts";
 
 /** One field that is wrong, and why. */
 export interface Cause {
@@ -71,9 +71,20 @@ export function notFound(subject: Subject, name: string): Failure {
   return new Failure(404, { reason: "NotFound", message, details: detailsOf(subject, name) });
 }
 
-export function alreadyExists(subject: Subject, name: string): Failure {
+/**
+ * An object of that name is there.
+ *
+ * @param prefix - `generateName` of the new object, with which a server promises another name to the next try
+ */
+export function alreadyExists(subject: Subject, name: string, prefix?: unknown): Failure {
+  const reason = "AlreadyExists";
   const message = `${qualified(subject)} ${JSON.stringify(name)} already exists`;
-  return new Failure(409, { reason: "AlreadyExists", message, details: detailsOf(subject, name) });
+  if (!prefix) return new Failure(409, { reason, message, details: detailsOf(subject, name) });
+  return new Failure(409, {
+    reason,
+    message: `${message}, the server was not able to generate a unique name for the object`,
+    details: detailsOf(subject, name, { retryAfterSeconds: 1 }),
+  });
 }
 
 /** The object differs from the writer's assumption. `why` defaults to a stale version. */
@@ -92,7 +103,7 @@ export function invalid(
   name: string,
   causes: readonly Cause[],
 ): Failure {
-  const texts = causes.map(({ field, message }) => `${field}: ${message}`);
+  const texts = [...new Set(causes.map(({ field, message }) => `${field}: ${message}`))];
   const list = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   const message = `${qualified({ group, plural: kind })} ${JSON.stringify(name)} is invalid: ${list}`;
   const details = detailsOf({ group, plural: kind }, name, { causes });
@@ -130,7 +141,7 @@ function goQuote(text: string): string {
 /** A value as Go writes it: large numbers with an exponent. */
 function goNumber(value: unknown): string {
   const isLarge = typeof value === "number" && Math.abs(value) >= 2 ** 63;
-  return isLarge ? value.toExponential() : JSON.stringify(value);
+  return isLarge ? value.toExponential() : goJson(value);
 }
 
 export function badRequest(message: string): Failure {

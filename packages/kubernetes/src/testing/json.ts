@@ -38,6 +38,20 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** JSON as Go writes it: keys in order, without letters that HTML gives a meaning. */
+export function goJson(value: unknown): string {
+  const inOrder = (_: string, member: unknown): unknown =>
+    isObject(member) ? Object.fromEntries(Object.entries(member).sort(byName)) : member;
+  return JSON.stringify(value, inOrder).replace(
+    /[<>&\u2028\u2029]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+function byName([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : 1;
+}
+
 /** The field `metadata` of an object. */
 export function metadataOf(object: JsonObject): JsonObject {
   const metadata = own(object, "metadata");

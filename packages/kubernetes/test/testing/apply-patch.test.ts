@@ -97,10 +97,7 @@ describe("applyPatch", () => {
   });
 
   it("ends in the union of the last applied fields of each manager, in any order", () => {
-    // A server refuses an apply that empties a map: the object would have null there.
-    const texts = fc.dictionary(fc.constantFrom("a", "b", "c", "d"), fc.constant("x"), {
-      minKeys: 1,
-    });
+    const texts = fc.dictionary(fc.constantFrom("a", "b", "c", "d"), fc.constant("x"));
     const tags = fc.uniqueArray(fc.constantFrom("p", "q", "r"));
     const object = fc.record({ map: texts, tags });
     const steps = fc.array(fc.tuple(fc.constantFrom("one", "two", "three"), object), {
@@ -111,7 +108,10 @@ describe("applyPatch", () => {
         let live = NOTHING;
         const last = new Map<string, { map: object; tags: string[] }>();
         for (const [name, applied] of changes) {
-          live = apply(live, name, applied);
+          const next = apply(live, name, applied);
+          // A server refuses an apply that empties a map.
+          if (next.object["map"] === null) continue;
+          live = next;
           last.set(name, applied);
         }
         const wanted = [...last.values()];

@@ -35,6 +35,8 @@ describe("mergePatch", () => {
     [{ e: null }, { a: 1 }, { e: null, a: 1 }],
     [[1, 2], { a: "b", c: null }, { a: "b" }],
     [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
+    // As the library of the server, and unlike the RFC.
+    [{ a: [1] }, { a: [{ b: null, c: [{ d: null }] }, null] }, { a: [{ c: [{}] }, null] }],
   ])("of %j with %j is %j", (original, patch, result) => {
     const before = structuredClone(original);
     expect(mergePatch(original, patch)).toEqual(result);
@@ -61,8 +63,8 @@ describe("mergePatch", () => {
 });
 
 function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value) || typeof value !== "object" || value === null)
-    return value ?? "nothing";
+  if (Array.isArray(value)) return value.map((item) => (item === null ? null : withoutNulls(item)));
+  if (typeof value !== "object" || value === null) return value ?? "nothing";
   const entries = Object.entries(value).filter(([, member]) => member !== null);
   return Object.fromEntries(entries.map(([name, member]) => [name, withoutNulls(member)]));
 }

@@ -61,13 +61,42 @@ function listOf(list: ListType): FieldType {
   return { map: ANY.map, list };
 }
 
+function formed(form: FieldType["form"]): FieldType {
+  return { ...ATOMIC, form };
+}
+
+const TEXT = formed("string");
+
+/** An owner: owned as a whole, with the fields that it may have. */
+const OWNER = mapOf({
+  ...Object.fromEntries(["apiVersion", "kind", "name", "uid"].map((name) => [name, TEXT])),
+  controller: formed("boolean"),
+  blockOwnerDeletion: formed("boolean"),
+});
+
+const METADATA_FORMS: Readonly<Record<string, FieldType["form"]>> = {
+  generation: "numeric",
+  deletionGracePeriodSeconds: "numeric",
+  creationTimestamp: "any scalar",
+  deletionTimestamp: "any scalar",
+  managedFields: "list",
+};
+
 /** `metadata`, of every object. */
 const METADATA: FieldType = mapOf({
-  ...Object.fromEntries(FIELDS.map((name) => [name, ATOMIC])),
-  labels: mapOf({}, ANY),
-  annotations: mapOf({}, ANY),
-  finalizers: listOf({ kind: "set" }),
-  ownerReferences: listOf({ kind: "map", keys: ["uid"], defaults: {}, item: ATOMIC }),
+  ...Object.fromEntries(FIELDS.map((name) => [name, formed(METADATA_FORMS[name] ?? "string")])),
+  labels: mapOf({}, TEXT),
+  annotations: mapOf({}, TEXT),
+  finalizers: { ...listOf({ kind: "set", item: TEXT }), form: "list" },
+  ownerReferences: {
+    ...listOf({
+      kind: "map",
+      keys: ["uid"],
+      defaults: { uid: "" },
+      item: { ...OWNER, map: { ...OWNER.map, isAtomic: true } },
+    }),
+    form: "list",
+  },
 });
 
 /** Type of the objects of a custom resource. */
@@ -114,8 +143,8 @@ function formOf(schema: JsonObject): FieldType["form"] {
 
 /** Fields of every object of Kubernetes. */
 const EMBEDDED: Readonly<Record<string, FieldType>> = {
-  apiVersion: ATOMIC,
-  kind: ATOMIC,
+  apiVersion: TEXT,
+  kind: TEXT,
   metadata: METADATA,
 };
 

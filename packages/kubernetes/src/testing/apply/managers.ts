@@ -28,7 +28,8 @@ export function readManagers(value: unknown): Manager[] {
 export function writeManagers(managers: readonly Manager[]): JsonObject[] | undefined {
   const owning = managers.filter(({ fields }) => !fields.isEmpty);
   if (owning.length === 0) return undefined;
-  const rank = ({ operation, time, name }: Manager): string => `${operation} ${time} ${name}`;
+  const rank = ({ operation, time, name, apiVersion, subresource }: Manager): string =>
+    [operation, time, name, apiVersion, subresource].join(" ");
   return owning
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
     .map(({ name, operation, apiVersion, subresource, time, fields }) => ({

@@ -9,7 +9,7 @@ export function mergeTyped(live: unknown, applied: unknown, type: FieldType): un
 }
 
 function mergeAt(live: unknown, applied: unknown, type: FieldType, path: FieldPath): unknown {
-  if (applied === undefined) return live;
+  if (applied === undefined || (applied === null && isMerged(live, type))) return live;
   const after = membersOf(applied, type, path);
   const before = live === undefined ? [] : membersOf(live, type, path);
   const isSameForm = live === undefined || Array.isArray(live) === Array.isArray(applied);
@@ -22,6 +22,13 @@ function mergeAt(live: unknown, applied: unknown, type: FieldType, path: FieldPa
     },
   );
   return Array.isArray(applied) ? merged.map(({ value }) => value) : objectOf(merged);
+}
+
+/** Whether a value has members by which it is merged: a null adds none. */
+function isMerged(live: unknown, { form, map, list }: FieldType): boolean {
+  if (Array.isArray(live))
+    return form === "list" && live.length > 0 && list !== undefined && list.kind !== "atomic";
+  return form === "map" && isObject(live) && Object.keys(live).length > 0 && !map.isAtomic;
 }
 
 interface Pair {

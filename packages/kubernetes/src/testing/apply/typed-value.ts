@@ -1,4 +1,4 @@
-import { isEqual, isObject, type JsonObject, own } from "../json.ts";
+import { goJson, isEqual, isObject, type JsonObject, own } from "../json.ts";
 import { type FieldPath, FieldSet, formatPath } from "./field-set.ts";
 import type { FieldType, ListType } from "./field-type.ts";
 
@@ -60,6 +60,8 @@ export function membersOf(
   return list.kind === "atomic" ? undefined : itemsOf(value, { list, path }, report);
 }
 
+const DUPLICATE = ": duplicate entries for key ";
+
 function itemsOf(
   items: readonly unknown[],
   {
@@ -68,20 +70,18 @@ function itemsOf(
   }: { readonly list: Exclude<ListType, { kind: "atomic" }>; readonly path: FieldPath },
   report: Report,
 ): Member[] {
-  const seen = new Set<string>();
-  return items.flatMap((item, index) => {
+  const members = new Map<string, Member>();
+  for (const [index, item] of items.entries()) {
     const element =
       list.kind === "set"
         ? elementOf(item, index, { path, report })
         : keyOf(item, index, { list, path, report });
-    if (element === undefined) return [];
-    if (seen.has(element)) {
-      report(`${formatPath(path)}: duplicate entries for key ${formatPath([element])}`);
-      return [];
-    }
-    seen.add(element);
-    return [{ element, value: item, type: list.item ?? SCALAR, isNamed: false }];
-  });
+    // A server looks at none of those that follow.
+    if (element === undefined) break;
+    if (members.has(element)) report(`${formatPath(path)}${DUPLICATE}${formatPath([element])}`);
+    else members.set(element, { element, value: item, type: list.item ?? SCALAR, isNamed: false });
+  }
+  return [...members.values()];
 }
 
 const SCALAR: FieldType = {
@@ -89,30 +89,24 @@ const SCALAR: FieldType = {
   list: { kind: "atomic" },
 };
 
-/** JSON as Go writes it: without letters that HTML gives a meaning. */
-function goJson(value: unknown): string {
-  return JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
 interface ItemPlace {
   readonly list: Extract<ListType, { kind: "map" }>;
   readonly path: FieldPath;
   readonly report: Report;
 }
 
-/** Undefined for null, which is reported. */
+/** Undefined for an item that is no scalar, which is reported. */
 function elementOf(
   item: unknown,
   index: number,
   { path, report }: Pick<ItemPlace, "path" | "report">,
 ): string | undefined {
-  if (item !== null) return `v:${goJson(item)}`;
-  report(
-    `${formatPath(path)}: element ${index}: associative list without keys has an element that's an explicit null`,
-  );
+  if (typeof item !== "object") return `v:${goJson(item)}`;
+  const kind = item === null ? "an explicit null" : "a map type";
+  const problem = Array.isArray(item)
+    ? "not supported: associative list with lists as elements"
+    : `associative list without keys has an element that's ${kind}`;
+  report(`${formatPath(path)}: element ${index}: ${problem}`);
   return undefined;
 }
 
@@ -281,9 +275,10 @@ function compareAt(old: unknown, next: unknown, place: Place): void {
   if (!isBoth && path.length > 0) paths[old === undefined ? "added" : "removed"].push(path);
   const before = membersOrWhole(old, type, path);
   const after = membersOrWhole(next, type, path);
-  if (before !== undefined && after !== undefined && before.length + after.length > 0)
-    compareMembers(before, after, place);
-  else if (isBoth && !isEqual(old, next)) paths.modified.push(path);
+  // Members come and go also where a value takes the place of an object.
+  compareMembers(before ?? [], after ?? [], place);
+  const count = before && after ? before.length + after.length : 0;
+  if (isBoth && count === 0 && !isEqual(old, next)) paths.modified.push(path);
 }
 
 function compareMembers(
@@ -305,7 +300,10 @@ function membersOrWhole(value: unknown, type: FieldType, path: FieldPath): Membe
   // A map that its owner has emptied is null.
   if (value === undefined || (value === null && type.form === "map")) return [];
   try {
-    return membersOf(value, type, path);
+    // An item that is there twice is one member.
+    return membersOf(value, type, path, (problem) => {
+      if (!problem.includes(DUPLICATE)) fail(problem);
+    });
   } catch (error) {
     if (error instanceof TypedValueError || error instanceof UnknownListError) return undefined;
     throw error;

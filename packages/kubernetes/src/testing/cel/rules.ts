@@ -256,6 +256,9 @@ function ruleCause(rule: JsonObject, { value, path }: Field, text: string): Caus
   const reason = textAt(rule, "reason") ?? "FieldValueInvalid";
   const isShort = typeof value !== "object" && fieldPath === "";
   const shown = isShort ? `${JSON.stringify(value)}: ` : "";
+  // A server has no text beside the value.
+  if (reason === "FieldValueDuplicate")
+    return { reason, field, message: `Duplicate value: ${shown}`.replace(/[: ]+$/, "") };
   return { reason, field, message: `${PREFIXES[reason]?.(shown) ?? ""}${text}` };
 }
 

@@ -3,7 +3,8 @@
 import { ruleCauses } from "../cel/rules.ts";
 import { isObject, type JsonObject, own, propertiesOf, stringsOf } from "../json.ts";
 import { schemaCauses } from "../validation/check-schema.ts";
-import { applySchema } from "../validation/schema.ts";
+import { applySchema, embeddedObjects } from "../validation/schema.ts";
+import { embeddedCauses } from "../write/metadata-causes.ts";
 
 /** Where a schema stands: that of the object, of one of its fields, or in `allOf`, `anyOf`, `oneOf` or `not`. */
 export type Place = "root" | "field" | "combination";
@@ -192,10 +193,9 @@ function* defaultProblems(schema: JsonObject, at: At): Generator<string> {
   const wrapped = { type: "object", properties: { value: schema } };
   const { unknown } = applySchema(wrapped, object);
   if (unknown.length > 0) yield `${at("default")} has unknown fields: ${unknown.join(", ")}`;
-  // A server does not look for items that a default has twice.
-  const causes = [...schemaCauses(schema, value, "")].filter(
-    ({ reason }) => reason !== "FieldValueDuplicate",
-  );
+  const causes = [...schemaCauses(schema, value, "")];
+  for (const [embedded, path] of embeddedObjects(schema, value))
+    causes.push(...embeddedCauses(embedded, path));
   const found = causes.length > 0 ? causes : ruleCauses(wrapped, object, undefined);
   for (const { message } of found) yield `${at("default")}: ${message}`;
 }

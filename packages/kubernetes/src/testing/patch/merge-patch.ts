@@ -7,6 +7,9 @@ import { isForbidden, isObject, type JsonObject, own, UnsafePatchError } from ".
  * @throws UnsafePatchError for a field that reaches a prototype
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
+  // As the library of the server: the objects of a list lose their nulls.
+  if (Array.isArray(patch))
+    return patch.map((item) => (item === null ? null : mergePatch(undefined, item)));
   if (!isObject(patch)) return patch;
   const result: JsonObject = isObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {

@@ -1,12 +1,20 @@
 import { fromRe2 } from "../../schema/re2.ts";
 import { type Cause, internalError, required, wrong } from "../failure.ts";
-import { isEqual, isObject, type JsonObject, own, pick, propertiesOf, stringsOf } from "../json.ts";
-import { embeddedCauses } from "../write/metadata-causes.ts";
+import {
+  goJson,
+  isEqual,
+  isObject,
+  type JsonObject,
+  own,
+  pick,
+  propertiesOf,
+  stringsOf,
+} from "../json.ts";
 import { FORMATS, NUMBER_FORMATS } from "./formats.ts";
 
 /**
  * The fields of a value that are against its schema: types, combinations, required fields, enumerations, limits,
- * patterns, formats, items that a list has twice.
+ * patterns, formats.
  *
  * @param old - value before an update: parts that are unchanged may stay as they are. Undefined: there was none, or
  * it cannot be told which one it was
@@ -21,21 +29,26 @@ export function* schemaCauses(
   const isNull = value === null;
   if (!(isNull && own(schema, "nullable") === true)) yield* typeCauses(schema, value, path);
   if (!isNull) yield* combinationCauses(schema, value, path);
-  yield* enumCauses(schema, value, path);
   if (typeof value === "number") yield* numberCauses(schema, value, path);
   if (typeof value === "string") yield* textCauses(schema, value, path);
   if (Array.isArray(value)) yield* listCauses(schema, value, path, old);
+  yield* enumCauses(schema, value, path);
   if (isObject(value)) yield* objectCauses(schema, value, path, old);
 }
 
 function* typeCauses(schema: JsonObject, value: unknown, path: string): Generator<Cause> {
-  const wanted = typeOf(schema);
+  const wanted = typeOf(value === null ? { ...schema, format: undefined } : schema);
   if (isOfType(value, wanted)) return;
   const { format } = schema;
   const isFraction = wanted === "integer" && typeof value === "number";
-  const isOfFormat = isFraction && Object.hasOwn(NUMBER_FORMATS, String(format));
-  const found = JSON.stringify(isOfFormat ? "float64" : typeOfValue(value, wanted));
-  const type = isOfFormat ? format : wanted;
+  const isOfFormat =
+    (wanted === "integer" || wanted === "number") &&
+    (Object.hasOwn(NUMBER_FORMATS, String(format)) || format === "double") &&
+    value !== null &&
+    typeof value !== "string" &&
+    !Array.isArray(value);
+  const type = isOfFormat ? String(format) : wanted;
+  const found = JSON.stringify(typeOfValue(value, type));
   const message = `Invalid value: ${found}: ${path} in body must be of type ${type}: ${found}`;
   yield { reason: "FieldValueTypeInvalid", message, field: path };
   if (isFraction) yield outOfFormat(schema, path);
@@ -64,8 +77,8 @@ function isOfType(value: unknown, wanted: string): boolean {
 }
 
 function typeOfValue(value: unknown, wanted: string): string {
-  const kind = Number.isInteger(value) ? "integer" : typeof value;
-  if (Object.hasOwn(FORMATS, wanted))
+  const kind = TYPES["integer"]?.(value) ? "integer" : typeof value;
+  if (!Object.hasOwn(TYPES, wanted) && !wanted.includes(","))
     return typeof value === "number" ? (kind === "integer" ? "int64" : "float64") : "";
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : kind;
@@ -239,11 +252,40 @@ function* listCauses(
   if (isObject(items))
     for (const [index, item] of value.entries())
       yield* schemaCauses(items, item, `${path}[${index}]`, oldItem(schema, item, old));
-  yield* duplicateCauses(schema, value, path);
 }
 
 function tooMany(found: number, most: number): string {
   return `Too many: ${found}: must have at most ${most} ${most === 1 ? "item" : "items"}`;
+}
+
+/**
+ * Items that lists of the types `set` and `map` have twice, or that have no keys. A server looks for them after all else.
+ *
+ * @param old - as of {@link schemaCauses}
+ */
+export function* identityCauses(
+  schema: JsonObject,
+  value: unknown,
+  path: string,
+  old?: unknown,
+): Generator<Cause> {
+  if (old !== undefined && isEqual(value, old)) return;
+  const items = own(schema, "items");
+  if (Array.isArray(value) && isObject(items)) {
+    yield* duplicateCauses(schema, value, path);
+    for (const [index, item] of value.entries())
+      yield* identityCauses(items, item, `${path}[${index}]`, oldItem(schema, item, old));
+  }
+  if (!isObject(value)) return;
+  const properties = propertiesOf(schema);
+  const others = own(schema, "additionalProperties");
+  for (const [name, member] of Object.entries(value)) {
+    const known = own(properties, name);
+    const before = isObject(old) ? own(old, name) : undefined;
+    const at = path === "" ? name : `${path}.${name}`;
+    if (isObject(known)) yield* identityCauses(known, member, at, before);
+    else if (isObject(others)) yield* identityCauses(others, member, `${path}[${name}]`, before);
+  }
 }
 
 function* duplicateCauses(
@@ -253,14 +295,17 @@ function* duplicateCauses(
 ): Generator<Cause> {
   const kind = own(schema, "x-kubernetes-list-type");
   if (kind !== "set" && kind !== "map") return;
-  for (const [index, item] of value.entries())
-    if (kind === "map" && item !== null && !isObject(item))
+  const others = [...value.entries()].filter(([, item]) => item !== null && !isObject(item));
+  if (kind === "map" && others.length > 0) {
+    for (const [index, item] of others)
       yield wrong(`${path}[${index}]`, item, "must be an object for an array of list-type map");
+    return;
+  }
   const keys = value.map((item) => keyOfItem(schema, item));
   for (const [index, key] of keys.entries()) {
     // A third one is not named.
     if (keys.slice(0, index).filter((other) => isEqual(other, key)).length !== 1) continue;
-    const message = `Duplicate value: ${JSON.stringify(key)}`;
+    const message = `Duplicate value: ${goJson(key)}`;
     yield { reason: "FieldValueDuplicate", message, field: `${path}[${index}]` };
   }
 }
@@ -294,7 +339,6 @@ function* objectCauses(
   }
   const names = stringsOf(own(schema, "required"));
   yield* countCauses(schema, Object.keys(value).length, path);
-  if (own(schema, "x-kubernetes-embedded-resource") === true) yield* embeddedCauses(value, path);
   for (const name of names) if (!Object.hasOwn(value, name)) yield required(at(name), "");
 }
 

@@ -38,6 +38,7 @@ export const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
     /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(text),
   "k8s-short-name": matches(new RegExp(`^${LABEL}$`)),
   mac: isMac,
+  password: () => true,
   rgbcolor: (text) =>
     RGB.exec(text)
       ?.slice(1)

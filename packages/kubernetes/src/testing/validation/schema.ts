@@ -43,15 +43,16 @@ function shape(schema: JsonObject, value: unknown, place: Place): unknown {
 
 function shapeObject(schema: JsonObject, value: JsonObject, place: Place): JsonObject {
   const { path, unknown, keepsNulls } = place;
-  const isEmbedded = own(schema, "x-kubernetes-embedded-resource") === true;
-  const properties = isEmbedded
-    ? { apiVersion: TEXT, kind: TEXT, ...propertiesOf(schema) }
-    : propertiesOf(schema);
+  const isEmbedded = own(schema, EMBEDDED) === true;
+  const properties = fieldsOf(schema);
   const others = own(schema, "additionalProperties");
   const kept = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
     const known = own(properties, name) ?? others;
     const at = path === "" ? name : `${path}.${name}`;
-    if (isEmbedded && name === "metadata") {
+    const isNamed = isObject(own(propertiesOf(schema), name));
+    if (isEmbedded && name === "metadata" && !(member === null && isNamed && keepsNulls)) {
+      // A null is nothing for a schema that names the field, and an empty object otherwise.
+      if (member === null && isNamed) return [];
       unknown.push(...unknownMetadata(value).map((field) => `${path}.${field}`));
       return [[name, cleanMetadata(value)]];
     }
@@ -68,7 +69,37 @@ function shapeObject(schema: JsonObject, value: JsonObject, place: Place): JsonO
   return { ...result, ...defaultsFor(properties, result) };
 }
 
+const EMBEDDED = "x-kubernetes-embedded-resource";
+
 const TEXT: JsonObject = { type: "string" };
+
+/** The properties of a schema: those of every object of Kubernetes too, for one that is embedded. */
+function fieldsOf(schema: JsonObject): JsonObject {
+  if (own(schema, EMBEDDED) !== true) return propertiesOf(schema);
+  return { apiVersion: TEXT, kind: TEXT, metadata: { type: "object" }, ...propertiesOf(schema) };
+}
+
+/** The objects within a value that are embedded, with their paths. */
+export function* embeddedObjects(
+  schema: JsonObject,
+  value: unknown,
+  path = "",
+): Generator<readonly [object: JsonObject, path: string]> {
+  const items = own(schema, "items");
+  if (Array.isArray(value) && isObject(items))
+    for (const [index, item] of value.entries())
+      yield* embeddedObjects(items, item, `${path}[${index}]`);
+  if (!isObject(value)) return;
+  if (own(schema, EMBEDDED) === true) yield [value, path];
+  const properties = propertiesOf(schema);
+  const others = own(schema, "additionalProperties");
+  for (const [name, member] of Object.entries(value)) {
+    const known = own(properties, name);
+    if (isObject(known))
+      yield* embeddedObjects(known, member, path === "" ? name : `${path}.${name}`);
+    else if (isObject(others)) yield* embeddedObjects(others, member, `${path}[${name}]`);
+  }
+}
 
 /** Whether an object may have fields that the schema does not name. */
 function keepsUnknown(schema: JsonObject): boolean {

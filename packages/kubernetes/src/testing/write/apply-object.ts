@@ -26,19 +26,24 @@ import type { WriteOptions } from "./write-options.ts";
  * @throws Failure for a body that cannot be applied, and for fields that others own
  */
 export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteOptions): Written {
-  const object = readApplied(call);
+  const given = readApplied(call);
   const old = writer.find(call);
-  if (old === undefined) requireNew(call, object);
-  requireStorable(call.served, object);
-  const result = orFailure(call, () =>
-    applied(old, ownPart(call, object), { call, options, now: writer.now() }),
-  );
+  if (old === undefined) requireNew(call, given);
+  requireStorable(call.served, given);
+  const result = orFailure(call, () => {
+    requireTyped(given, call.served.fieldType);
+    // The types of a schema have no values that cannot be read.
+    const part = ownPart(call, call.served.isBuiltIn ? decode(call, given) : given);
+    return applied(old, part, { call, options, now: writer.now() });
+  });
   if (result === undefined && old !== undefined) return { object: old, isNew: false };
-  const { object: next, managers = [] } = result ?? { object };
-  const write = { ...options, managers };
-  return old === undefined
-    ? writer.create(call, withoutVersion(next), write)
-    : writer.update(call, old, next, write);
+  const { object: next, managers = [] } = result ?? { object: given };
+  const owned = { ...options, managers };
+  const write = (): Written =>
+    old === undefined
+      ? writer.create(call, withoutVersion(next), owned)
+      : writer.update(call, old, next, owned);
+  return writer.warned(call, next, { options, write });
 }
 
 function readApplied(call: ApiCall): JsonObject {
@@ -52,7 +57,7 @@ function readApplied(call: ApiCall): JsonObject {
   if (metadata["managedFields"] !== undefined)
     throw badRequest("metadata.managedFields must be nil");
   if (metadata["name"] === undefined) throw badRequest("metadata.name must be set in an apply");
-  return requirePlace(call, decode(call, object));
+  return requirePlace(call, object);
 }
 
 /** The part that the path addresses: the status, or everything else. */

@@ -1,8 +1,8 @@
-import { badRequest, Failure } from "../failure.ts";
-import { isObject, type JsonObject, own, propertiesOf } from "../json.ts";
+import { badRequest, Failure, wrong } from "../failure.ts";
+import { goJson, isObject, type JsonObject, own } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import type { ServedResource } from "../served-resource.ts";
-import type { Shaped } from "../validation/schema.ts";
+import { embeddedObjects, type Shaped } from "../validation/schema.ts";
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
@@ -16,6 +16,12 @@ interface Place {
   /** Path of the field, as in `spec.ports[0]`. Empty for the object. */
   readonly path: string;
 
+  /** Name of the type in Go that has the field. Undefined for an object that no field holds. */
+  readonly owner?: string | undefined;
+
+  /** Path of the field as errors of Go name it: without the keys of maps and the indexes of lists. */
+  readonly field: string;
+
   /** Collects the fields that are dropped. Undefined: unknown fields stay. */
   readonly unknown: string[] | undefined;
 }
@@ -23,16 +29,21 @@ interface Place {
 /** Checks the value of a field, and returns it as it is stored. Undefined: it is left out. */
 type Decoder = (value: unknown, place: Place) => unknown;
 
-function mismatch(value: unknown, { path }: Place, type: string): DecodeError {
-  const kind = Array.isArray(value) ? "array" : typeof value;
-  const given = kind === "number" && type !== "string" ? `number ${value}` : kind;
-  return new DecodeError(
-    `json: cannot unmarshal ${given} into Go struct field ${path} of type ${type}`,
-  );
+/** The object, or the metadata of a custom object, which the server reads by itself. */
+const ROOT: Place = { path: "", field: "", unknown: undefined };
+
+function mismatch(value: unknown, { owner, field }: Place, type: string): DecodeError {
+  const number = typeof value === "number" && type.startsWith("int") ? `number ${value}` : "number";
+  const kinds = { object: "object", string: "string", boolean: "bool", number } as const;
+  const given = Array.isArray(value) ? "array" : kinds[typeof value as keyof typeof kinds];
+  const target = owner === undefined ? "value" : `struct field ${owner}.${field}`;
+  return new DecodeError(`json: cannot unmarshal ${given} into Go ${target} of type ${type}`);
 }
 
-/** A field that is left out when it is empty; `optional` keeps empty values. */
-function scalar(type: "string" | "bool" | "int32", isRight: (value: unknown) => boolean): Decoder {
+function scalar(
+  type: "string" | "bool" | "int32" | "int64",
+  isRight: (value: unknown) => boolean,
+): Decoder {
   return (value, place) => {
     if (isRight(value)) return value;
     throw mismatch(value, place, type);
@@ -45,6 +56,8 @@ const isInt32 = scalar(
   "int32",
   (value) => Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31,
 );
+
+const isInt64 = scalar("int64", Number.isInteger);
 
 /** Any value. */
 const isAny: Decoder = (value) => value;
@@ -59,9 +72,12 @@ function emptyOf(value: unknown, { unknown }: Place): unknown {
   return unknown === undefined ? value : undefined;
 }
 
-const isBase64: Decoder = (value, { path }) => {
-  if (typeof value === "string" && BASE64.test(value)) return value;
-  throw new DecodeError(`${path}: illegal base64 data`);
+const isBase64: Decoder = (value, place) => {
+  if (typeof value !== "string") throw mismatch(value, place, "[]uint8");
+  if (BASE64.test(value)) return value;
+  const good = (/^[A-Za-z0-9+/]*/.exec(value) as RegExpExecArray)[0].length;
+  const at = good === value.length ? good - (good % 4) : good;
+  throw new DecodeError(`illegal base64 data at input byte ${at}`);
 };
 
 /** metav1.MicroTime: six digits, no more and no fewer. Stored in UTC. */
@@ -72,10 +88,12 @@ const isMicroTime: Decoder = (value, { path }) => {
   );
 };
 
-const isTime: Decoder = (value, { path }) => {
-  if (typeof value === "string" && TIME.test(value)) return value;
+const isTime: Decoder = (value) => {
+  if (typeof value !== "string") throw mismatch(value, ROOT, "string");
+  if (TIME.test(value)) return value;
+  const rest = /^\d{4}/.test(value) ? "" : ` ${JSON.stringify(value)} as "2006"`;
   throw new DecodeError(
-    `${path}: parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse`,
+    `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse${rest}`,
   );
 };
 
@@ -95,23 +113,35 @@ function mapOf(decoder: Decoder, nothing: "" | null): Decoder {
   };
 }
 
-/** A list. An empty one is left out. */
-function listOf(decoder: Decoder): Decoder {
+/**
+ * A list. An empty one is left out.
+ *
+ * @param type - of the items in Go
+ */
+function listOf(decoder: Decoder, type = "string"): Decoder {
   return (value, place) => {
-    if (!Array.isArray(value)) throw mismatch(value, place, "[]string");
+    if (!Array.isArray(value)) throw mismatch(value, place, `[]${type}`);
+    const nothing = type === "string" ? "" : {};
     const items = value.map((item, index) =>
-      decoder(item, { ...place, path: `${place.path}[${index}]` }),
+      decoder(item ?? nothing, { ...place, path: `${place.path}[${index}]` }),
     );
     return items.length === 0 ? emptyOf(value, place) : items;
   };
 }
 
-/** An object. Null is the same as nothing. */
-function struct(known: Readonly<Record<string, Decoder>>, isOpen = false): Decoder {
-  return (value, { path, unknown }) => {
-    if (!isObject(value)) throw mismatch(value, { path, unknown }, "struct");
+/** An object of a type in Go. Null is the same as nothing. */
+function struct(
+  type: string,
+  known: Readonly<Record<string, Decoder>>,
+  { isOpen = false } = {},
+): Decoder {
+  return (value, place) => {
+    const { path, field, unknown } = place;
+    if (!isObject(value)) throw mismatch(value, place, type);
+    const owner = type.slice(type.indexOf(".") + 1);
     const entries = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
-      const below = { path: path === "" ? name : `${path}.${name}`, unknown };
+      const at = (before: string): string => (before === "" ? name : `${before}.${name}`);
+      const below = { path: at(path), owner, field: at(field), unknown };
       const decoder = Object.hasOwn(known, name) ? known[name] : undefined;
       if (decoder === undefined) {
         if (isOpen || unknown === undefined) return [[name, member]];
@@ -126,6 +156,25 @@ function struct(known: Readonly<Record<string, Decoder>>, isOpen = false): Decod
   };
 }
 
+const OWNER = struct("v1.OwnerReference", {
+  apiVersion: isText,
+  kind: isText,
+  name: isText,
+  uid: isText,
+  controller: isBoolean,
+  blockOwnerDeletion: isBoolean,
+});
+
+const MANAGER = struct("v1.ManagedFieldsEntry", {
+  manager: isText,
+  operation: isText,
+  apiVersion: isText,
+  time: isTime,
+  fieldsType: isText,
+  fieldsV1: isAny,
+  subresource: isText,
+});
+
 const METADATA = {
   name: isText,
   generateName: isText,
@@ -133,18 +182,18 @@ const METADATA = {
   selfLink: isText,
   uid: isText,
   resourceVersion: isText,
-  generation: isAny,
+  generation: isInt64,
   creationTimestamp: isTime,
   deletionTimestamp: isTime,
-  deletionGracePeriodSeconds: isAny,
-  labels: mapOf(isText, null),
-  annotations: mapOf(isText, null),
-  ownerReferences: isAny,
+  deletionGracePeriodSeconds: isInt64,
+  labels: mapOf(isText, ""),
+  annotations: mapOf(isText, ""),
+  ownerReferences: listOf(OWNER, "v1.OwnerReference"),
   finalizers: listOf(isText),
-  managedFields: isAny,
+  managedFields: listOf(MANAGER, "v1.ManagedFieldsEntry"),
 };
 
-const REFERENCE = struct({
+const REFERENCE = struct("v1.ObjectReference", {
   kind: filled(isText),
   namespace: filled(isText),
   name: filled(isText),
@@ -168,12 +217,15 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Decoder>>>> = {
     immutable: isBoolean,
   },
   "v1 ServiceAccount": {
-    secrets: listOf(REFERENCE),
-    imagePullSecrets: listOf(struct({ name: filled(isText) })),
+    secrets: listOf(REFERENCE, "v1.ObjectReference"),
+    imagePullSecrets: listOf(
+      struct("v1.LocalObjectReference", { name: filled(isText) }),
+      "v1.LocalObjectReference",
+    ),
     automountServiceAccountToken: isBoolean,
   },
   "coordination.k8s.io/v1 Lease": {
-    spec: struct({
+    spec: struct("v1.LeaseSpec", {
       holderIdentity: isText,
       leaseDurationSeconds: isInt32,
       acquireTime: isMicroTime,
@@ -185,7 +237,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Decoder>>>> = {
   },
   "events.k8s.io/v1 Event": {
     eventTime: isMicroTime,
-    series: struct({ count: isInt32, lastObservedTime: isMicroTime }),
+    series: struct("v1.EventSeries", { count: isInt32, lastObservedTime: isMicroTime }),
     reportingController: filled(isText),
     reportingInstance: filled(isText),
     action: filled(isText),
@@ -194,7 +246,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Decoder>>>> = {
     related: REFERENCE,
     note: filled(isText),
     type: filled(isText),
-    deprecatedSource: struct({ component: filled(isText), host: filled(isText) }),
+    deprecatedSource: struct("v1.EventSource", { component: filled(isText), host: filled(isText) }),
     deprecatedFirstTimestamp: isTime,
     deprecatedLastTimestamp: isTime,
     deprecatedCount: filled(isInt32),
@@ -209,79 +261,86 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Decoder>>>> = {
 export function decode(call: ApiCall, object: JsonObject): JsonObject {
   try {
     const { schema } = call.served;
-    if (schema !== undefined) decodeEmbedded(schema, object, "");
-    return typeOf(call.served)(object, { path: "", unknown: undefined }) as JsonObject;
+    for (const [embedded, path] of embeddedObjects(schema ?? {}, object))
+      decodeType(embedded, path);
+    return typeOf(call.served)(object, ROOT) as JsonObject;
   } catch (error) {
-    if (error instanceof DecodeError) throw decodeFailure(call, error.message);
+    if (error instanceof DecodeError) throw decodeFailure(call, error.message, object);
     throw error;
   }
 }
 
-/** Checks the types of objects within a custom object: those with `x-kubernetes-embedded-resource`. */
-function decodeEmbedded(schema: JsonObject, value: unknown, path: string): void {
-  if (Array.isArray(value)) {
-    const items = own(schema, "items");
-    if (isObject(items))
-      for (const [index, item] of value.entries()) decodeEmbedded(items, item, `${path}[${index}]`);
-    return;
-  }
-  if (!isObject(value)) return;
-  if (own(schema, "x-kubernetes-embedded-resource") === true) decodeType(value, path);
-  const properties = propertiesOf(schema);
-  for (const [name, member] of Object.entries(value)) {
-    const below = own(properties, name) ?? own(schema, "additionalProperties");
-    if (isObject(below)) decodeEmbedded(below, member, path === "" ? name : `${path}.${name}`);
-  }
-}
-
+/** Checks the types of an object within a custom object: of one with `x-kubernetes-embedded-resource`. */
 function decodeType(object: JsonObject, path: string): void {
   for (const name of ["apiVersion", "kind"]) {
     const value = own(object, name);
     if (value !== undefined && value !== null && typeof value !== "string")
-      throw new DecodeError(
-        `${path}.${name}: Invalid value: ${JSON.stringify(value)}: must be a string`,
-      );
+      throw new DecodeError(`${path}.${name}: Invalid value: ${goJson(value)}: must be a string`);
   }
   const metadata = own(object, "metadata");
   if (metadata === undefined || metadata === null) return;
   try {
-    struct(METADATA, true)(metadata, { path: "ObjectMeta", unknown: undefined });
+    struct("v1.ObjectMeta", METADATA)(metadata, ROOT);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    // Go names the field, and not the entry of a map.
-    const reason = error.message
-      .replace(/ Go struct field ObjectMeta of type struct/, " Go value of type v1.ObjectMeta")
-      .replace(/(ObjectMeta\.\w+)[.[]\S*/, "$1");
-    throw new DecodeError(
-      `${path}.metadata: Invalid value: ${JSON.stringify(metadata)}: ${reason}`,
-    );
+    throw new DecodeError(`${path}.metadata: Invalid value: ${goJson(metadata)}: ${error.message}`);
   }
 }
 
 /** A decoded object without the fields that its type does not have, and their paths in order. */
 export function knownFields(served: ServedResource, object: JsonObject): Shaped {
   const unknown: string[] = [];
-  return { value: typeOf(served)(object, { path: "", unknown }) as JsonObject, unknown };
+  const value = typeOf(served)(object, { ...ROOT, unknown }) as JsonObject;
+  return {
+    value: kindOf(served) === undefined ? (withoutNulls(value) as JsonObject) : value,
+    unknown,
+  };
 }
 
-function typeOf({ apiVersion, kind, isBuiltIn }: ServedResource): Decoder {
-  const known = isBuiltIn ? KINDS[`${apiVersion} ${kind}`] : undefined;
-  // Unknown fields of the metadata of a custom resource are found with those of its schema.
-  const metadata = struct(METADATA, !isBuiltIn);
-  return struct({ apiVersion: isText, kind: isText, metadata, ...known }, known === undefined);
+/** For a field of a Go struct, null is the same as nothing. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(entries.map(([name, member]) => [name, withoutNulls(member)]));
 }
 
-/** The failure for a body that cannot be read. */
-export function decodeFailure({ verb, served }: ApiCall, text: string): Failure {
+/** The fields of a built-in kind. Undefined: they are not known. */
+function kindOf({
+  apiVersion,
+  kind,
+  isBuiltIn,
+}: ServedResource): (typeof KINDS)[string] | undefined {
+  return isBuiltIn ? KINDS[`${apiVersion} ${kind}`] : undefined;
+}
+
+function typeOf(served: ServedResource): Decoder {
+  const { kind, isBuiltIn } = served;
+  const known = kindOf(served);
+  const type = struct("v1.ObjectMeta", METADATA);
+  const metadata: Decoder = (value, place) =>
+    type(value, isBuiltIn ? place : { ...place, owner: undefined, field: "" });
+  const fields = { apiVersion: isText, kind: isText, metadata, ...known };
+  return struct(kind, fields, { isOpen: known === undefined });
+}
+
+/**
+ * The failure for a body that cannot be read.
+ *
+ * @param patched - the object after a patch
+ */
+export function decodeFailure(
+  { verb, served }: ApiCall,
+  text: string,
+  patched: JsonObject,
+): Failure {
   if (verb !== "patch")
     return badRequest(
       `${served.kind} in version ${JSON.stringify(served.version)} cannot be handled as a ${served.kind}: ${text}`,
     );
-  const causes = [
-    { reason: "FieldValueInvalid", message: `Invalid value: ${text}`, field: "patch" },
-  ];
-  const message = `${JSON.stringify("")} is invalid: patch: Invalid value: ${text}`;
-  return new Failure(422, { reason: "Invalid", message, details: { causes } });
+  const cause = wrong("patch", JSON.stringify(patched), text);
+  const message = ` ${JSON.stringify("")} is invalid: patch: ${cause.message}`;
+  return new Failure(422, { reason: "Invalid", message, details: { causes: [cause] } });
 }
 
 /** A time with six digits in UTC. */

@@ -1,17 +1,16 @@
 import { type Cause, required, wrong } from "../failure.ts";
-import { isObject, type JsonObject, metadataOf, own, stringsOf } from "../json.ts";
+import { isEqual, isObject, type JsonObject, metadataOf, own, stringsOf } from "../json.ts";
 import type { ServedResource } from "../served-resource.ts";
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const QUALIFIED =
-  /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+const PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
+const VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 const NAME_RULE =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
-const PART_RULE =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const LETTERS_RULE =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const TOO_LONG = "must be no more than 63 bytes";
 const NAMESPACE_RULE =
   "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -20,7 +19,7 @@ const KIND_RULE =
 
 /** Violations in the metadata of an object. */
 export function* metadataCauses(served: ServedResource, object: JsonObject): Generator<Cause> {
-  yield* nameCauses(served, metadataOf(object)["name"]);
+  yield* nameCauses(served, metadataOf(object));
   yield* fieldCauses(metadataOf(object), "metadata");
 }
 
@@ -50,15 +49,46 @@ const TYPE_RULES = { apiVersion: /^[^/]*(\/[^/]*)?$/, kind: KIND } as const;
 
 /** Violations in all of the metadata but the name. */
 function* fieldCauses(metadata: JsonObject, path: string): Generator<Cause> {
-  const { labels, annotations, finalizers, ownerReferences } = metadata;
+  yield* finalizerCauses(stringsOf(metadata["finalizers"]), `${path}.finalizers`);
+  yield* keptCauses(metadata, path);
+}
+
+/** Violations in the parts that the server checks once more in an update. */
+export function* keptCauses(metadata: JsonObject, path: string): Generator<Cause> {
+  const { labels, annotations, ownerReferences } = metadata;
   yield* labelCauses(labels, `${path}.labels`);
   for (const [annotation] of entriesOf(annotations))
-    if (!QUALIFIED.test(annotation.toLowerCase()))
-      yield wrong(`${path}.annotations`, annotation, PART_RULE);
-  for (const finalizer of stringsOf(finalizers))
-    if (!QUALIFIED.test(finalizer)) yield wrong(`${path}.finalizers`, finalizer, PART_RULE);
+    for (const problem of keyProblems(annotation.toLowerCase()))
+      yield wrong(`${path}.annotations`, annotation, problem);
   if (Array.isArray(ownerReferences))
     yield* ownerCauses(ownerReferences.filter(isObject), `${path}.ownerReferences`);
+}
+
+/** What is wrong with the key of a label or an annotation, or with a finalizer. */
+function* keyProblems(key: string): Generator<string> {
+  const [name = "", prefix, more] = key.split("/").reverse();
+  if (more !== undefined) {
+    yield `a valid label key ${LETTERS_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
+    return;
+  }
+  if (prefix === "") yield "prefix part must be non-empty";
+  else if (prefix !== undefined)
+    for (const problem of subdomainProblems(prefix, "bytes")) yield `prefix part ${problem}`;
+  if (name === "") yield "name part must be non-empty";
+  else if (name.length > 63) yield `name part ${TOO_LONG}`;
+  if (!PART.test(name)) yield `name part ${LETTERS_RULE}`;
+}
+
+function* subdomainProblems(name: string, unit: "bytes" | "characters"): Generator<string> {
+  if (name.length > 253) yield `must be no more than 253 ${unit}`;
+  if (!name.split(".").every((part) => LABEL.test(part))) yield NAME_RULE;
+}
+
+function* finalizerCauses(finalizers: readonly string[], path: string): Generator<Cause> {
+  for (const finalizer of finalizers)
+    for (const problem of keyProblems(finalizer)) yield wrong(path, finalizer, problem);
+  if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion"))
+    yield wrong(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set");
 }
 
 /** Warnings about finalizers that another party could have chosen as well. */
@@ -69,7 +99,7 @@ export function finalizerWarnings(
 ): string[] {
   if (isBuiltIn) return [];
   const had = old === undefined ? [] : stringsOf(metadataOf(old)["finalizers"]);
-  return stringsOf(metadataOf(object)["finalizers"])
+  return [...new Set(stringsOf(metadataOf(object)["finalizers"]))]
     .filter((name) => !name.includes("/") && !STANDARD.has(name) && !had.includes(name))
     .sort()
     .map(
@@ -92,28 +122,85 @@ const FREE_NAMES: ReadonlySet<string> = new Set([
   "RoleBinding",
 ]);
 
-function* nameCauses({ isBuiltIn, kind }: ServedResource, name: unknown): Generator<Cause> {
+function* nameCauses(
+  { isBuiltIn, kind }: ServedResource,
+  { name, generateName }: JsonObject,
+): Generator<Cause> {
+  const isFree = isBuiltIn && FREE_NAMES.has(kind);
+  if (typeof generateName === "string" && generateName !== "" && !isFree) {
+    // The letters that follow replace a dash at the end.
+    const prefix = generateName.replace(/.-$/, "a");
+    for (const problem of subdomainProblems(prefix, "characters"))
+      yield wrong("metadata.generateName", generateName, problem);
+  }
   if (typeof name !== "string" || name === "")
     yield required("metadata.name", "name or generateName is required");
-  else if (isBuiltIn && FREE_NAMES.has(kind)) return;
-  else if (!(name.length <= 253 && name.split(".").every((part) => LABEL.test(part))))
-    yield wrong("metadata.name", name, NAME_RULE);
+  else if (!isFree)
+    for (const problem of subdomainProblems(name, "characters"))
+      yield wrong("metadata.name", name, problem);
 }
 
 function* labelCauses(labels: unknown, path: string): Generator<Cause> {
   for (const [label, value] of entriesOf(labels)) {
-    if (!QUALIFIED.test(label)) yield wrong(path, label, PART_RULE);
-    if (typeof value === "string" && value.length > 63) yield wrong(path, value, TOO_LONG);
-    else if (typeof value !== "string" || !VALUE.test(value)) yield wrong(path, value, VALUE_RULE);
+    for (const problem of keyProblems(label)) yield wrong(path, label, problem);
+    const text = String(value);
+    if (text.length > 63) yield wrong(path, text, TOO_LONG);
+    if (!VALUE.test(text)) yield wrong(path, text, VALUE_RULE);
   }
 }
 
 function* ownerCauses(owners: readonly JsonObject[], path: string): Generator<Cause> {
-  for (const owner of owners)
-    for (const field of ["apiVersion", "kind", "name", "uid"])
-      if (!owner[field]) yield wrong(`${path}.${field}`, owner[field] ?? "", "must not be empty");
-  if (owners.filter(({ controller }) => controller === true).length > 1)
-    yield wrong(path, owners.length, "Only one reference can have Controller set to true");
+  let controller: string | undefined;
+  for (const owner of owners) {
+    const { apiVersion = "", kind = "", name = "" } = owner;
+    if (!/^([^/]*\/)?[^/]+$/.test(String(apiVersion)))
+      yield wrong(`${path}.apiVersion`, apiVersion, "version must not be empty");
+    for (const field of ["kind", "name", "uid"])
+      if (!owner[field]) yield wrong(`${path}.${field}`, "", "must not be empty");
+    if (apiVersion === "v1" && kind === "Event")
+      yield ofOwners(path, ownerValue(owner), "/v1, Kind=Event is disallowed from being an owner");
+    if (owner["controller"] !== true) continue;
+    const found = `${kind}/${name}`;
+    if (controller !== undefined)
+      yield ofOwners(
+        path,
+        owners.map(ownerValue),
+        `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${found}`,
+      );
+    controller ??= found;
+  }
+}
+
+function ofOwners(field: string, value: unknown, problem: string): Cause {
+  const message = `Invalid value: ${JSON.stringify(value)}: ${problem}`;
+  return { reason: "FieldValueInvalid", message, field };
+}
+
+/** An owner with its fields in the order of their type in Go. */
+function ownerValue({
+  apiVersion,
+  kind,
+  name,
+  uid,
+  controller,
+  blockOwnerDeletion,
+}: JsonObject): object {
+  return { apiVersion, kind, name, uid, controller, blockOwnerDeletion };
+}
+
+/** The warning about owners that are twice. */
+export function ownerWarnings(object: JsonObject, verb: string): string[] {
+  const { ownerReferences: owners } = metadataOf(object);
+  if (!Array.isArray(owners)) return [];
+  const twice = owners.filter(
+    (owner, index) => owners.findIndex((one) => isEqual(one, owner)) !== index,
+  );
+  if (twice.length === 0) return [];
+  const when = verb === "patch" ? " after mutating admission happens" : "";
+  const uids = twice.map((owner) => String(isObject(owner) ? owner["uid"] : "")).join(", ");
+  return [
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${uids}`,
+  ];
 }
 
 function entriesOf(value: unknown): [string, unknown][] {

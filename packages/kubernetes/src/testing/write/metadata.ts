@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, metadataOf } from "../json.ts";
+import { isEqual, isObject, type JsonObject, metadataOf } from "../json.ts";
 
 /** The fields of metadata, in the order in which the server writes them. */
 export const FIELDS: readonly string[] =
@@ -24,7 +24,15 @@ export function cleanMetadata(object: JsonObject): JsonObject {
   const entries = Object.entries(metadataOf(object)).filter(
     ([name, value]) => !NEVER_KEPT.has(name) && FIELDS.includes(name) && !isEmpty(value),
   );
-  return Object.fromEntries(entries);
+  const metadata = Object.fromEntries(entries);
+  const { ownerReferences: owners } = metadata;
+  return owners === undefined ? metadata : { ...metadata, ownerReferences: distinct(owners) };
+}
+
+/** A list without the items that are there before. */
+function distinct(list: unknown): unknown {
+  if (!Array.isArray(list)) return list;
+  return list.filter((item, index) => list.findIndex((one) => isEqual(one, item)) === index);
 }
 
 /** The fields that Kubernetes does not know, by their paths. */

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, without } from "../json.ts";
 import type { ServedResource } from "../served-resource.ts";
 import { applySchema } from "../validation/schema.ts";
 import { knownFields } from "./decode.ts";
-import { cleanMetadata, unknownMetadata } from "./metadata.ts";
+import { cleanMetadata } from "./metadata.ts";
 
 /** A submitted object as the server reads it, and the fields that it does not know. */
 export interface Normalized {
@@ -31,9 +31,10 @@ export function normalize(
   }
   const content = without(submitted, "apiVersion", "kind", "metadata");
   const { value, unknown } = applySchema(schema, content, isApplied);
+  const known = knownFields(served, { metadata: submitted["metadata"] });
   return {
-    object: { apiVersion, kind, metadata: cleanMetadata(submitted), ...value },
-    unknown: [...unknown, ...unknownMetadata(submitted)].sort(),
+    object: { apiVersion, kind, metadata: cleanMetadata(known.value), ...value },
+    unknown: [...unknown, ...known.unknown].sort(),
   };
 }
 
@@ -65,8 +66,7 @@ export function withoutUnwantedNulls(
   return { apiVersion, kind, metadata, ...applySchema(schema, content).value };
 }
 
-function builtInContent(kind: string, given: JsonObject): JsonObject {
-  const content = withoutNulls(given) as JsonObject;
+function builtInContent(kind: string, content: JsonObject): JsonObject {
   return kind === "Secret" ? secretContent(content) : content;
 }
 
@@ -79,12 +79,4 @@ function secretContent({ stringData, data, type, ...rest }: JsonObject): JsonObj
   ]);
   const all = { ...(isObject(data) && data), ...Object.fromEntries(encoded) };
   return { ...rest, ...(Object.keys(all).length > 0 && { data: all }), type: type ?? "Opaque" };
-}
-
-/** For a field of a Go struct, null is the same as nothing. */
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isObject(value)) return value;
-  const entries = Object.entries(value).filter(([, member]) => member !== null);
-  return Object.fromEntries(entries.map(([name, member]) => [name, withoutNulls(member)]));
 }

@@ -7,12 +7,12 @@ import type { ServedResource } from "../served-resource.ts";
 import type { ApiState } from "../state/api-state.ts";
 import { decodeFailure } from "./decode.ts";
 import { keptMetadata, orderedMetadata } from "./metadata.ts";
-import { finalizerWarnings } from "./metadata-causes.ts";
+import { finalizerWarnings, ownerWarnings } from "./metadata-causes.ts";
 import { madeName, madeUid } from "./names.ts";
 import { asServed, asStored, normalize, withoutUnwantedNulls } from "./normalize.ts";
 import { managedAfterUpdate, type OwnedWrite } from "./ownership.ts";
 import { requireCurrent, requireNoVersion } from "./stale.ts";
-import { requireValid, requireValidUpdate } from "./validate.ts";
+import { requireValid } from "./validate.ts";
 import type { WriteOptions } from "./write-options.ts";
 
 /** An object that was written, or would have been in a dry run. */
@@ -61,24 +61,44 @@ export class ObjectWriter {
     return `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`;
   }
 
+  /**
+   * Reads a submitted object before it is written.
+   *
+   * @returns what `write` returns, with the warnings about the object
+   * @throws Failure for unknown fields, if the writer is strict about them, and that of `write`, with the warnings
+   */
+  warned(
+    call: ApiCall,
+    submitted: JsonObject,
+    { options, write }: { readonly options: WriteOptions; readonly write: () => Written },
+  ): Written {
+    const warnings = warningsFor(call, submitted, options);
+    try {
+      const written = write();
+      return { ...written, warnings: [...warnings, ...(written.warnings ?? [])] };
+    } catch (error) {
+      if (error instanceof Failure) error.warnings = warnings;
+      throw error;
+    }
+  }
+
   /** @throws Failure if the object is not valid or exists already */
   create(call: ApiCall, submitted: JsonObject, options: WriteOptions): Written {
     const { served } = call;
     if (!options.isDryRun) requireNoVersion(submitted);
-    const warnings = warningsFor(call, submitted, options);
     const normal = normalize(
       served,
       served.hasStatus ? without(submitted, "status") : submitted,
       options.managers !== undefined,
     ).object;
     const object = this.#named(call, normal);
-    warned(warnings, () => requireValid(served, object));
-    warnings.push(...finalizerWarnings(served, undefined, normal));
+    requireValid(served, object);
+    const warnings = finalizerWarnings(served, undefined, normal);
     const name = metadataOf(object)["name"] as string;
     const key = keyOfCall(call, name);
     const owned = this.#owned(undefined, object, { call, options, now: this.now() });
     if (this.#state.store(served.storeKey).get(key) !== undefined)
-      throw alreadyExists(served, name);
+      throw alreadyExists(served, name, metadataOf(submitted)["generateName"]);
     const stored = this.#store(served, key, { object: owned, options });
     return { object: stored, isNew: true, warnings };
   }
@@ -91,17 +111,14 @@ export class ObjectWriter {
   update(call: ApiCall, old: JsonObject, submitted: JsonObject, options: WriteOptions): Written {
     const { served } = call;
     requireCurrent(call, old, submitted);
-    const warnings = warningsFor(call, submitted, options);
     const object = this.#updated(call, old, submitted, options);
     const next = hasNoManagers(submitted)
       ? { ...object, metadata: without(metadataOf(object), "managedFields") }
       : this.#owned(old, object, { call, options, now: this.now() });
     const { subresource } = call;
-    warned(warnings, () => {
-      if (subresource === undefined) requireValidUpdate(served, old, submitted);
-      requireValid(served, next, { old, subresource });
-    });
-    warnings.push(...finalizerWarnings(served, old, object));
+    const changes = subresource === undefined ? { submitted } : {};
+    requireValid(served, next, { old, subresource, ...changes });
+    const warnings = finalizerWarnings(served, old, object);
     if (isGone(next)) {
       this.remove(call, call.name, options);
       const gone = withVersion(next, metadataOf(old)["resourceVersion"]);
@@ -222,19 +239,10 @@ function specOf({ hasStatus }: ServedResource, object: JsonObject): JsonObject {
 /** @throws Failure for unknown fields, if the writer is strict about them */
 function warningsFor(call: ApiCall, submitted: JsonObject, options: WriteOptions): string[] {
   const { unknown } = normalize(call.served, submitted);
-  const texts = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
-  if (texts.length === 0 || options.fieldValidation === "Ignore") return [];
+  const owners = ownerWarnings(submitted, call.verb);
+  const texts = unknown.map((path) => `unknown field "${path}"`);
+  if (texts.length === 0 || options.fieldValidation === "Ignore") return owners;
   if (options.fieldValidation === "Strict")
-    throw decodeFailure(call, `strict decoding error: ${texts.join(", ")}`);
-  return texts;
-}
-
-/** Gives a failure the warnings of its request. */
-function warned(warnings: readonly string[], work: () => void): void {
-  try {
-    work();
-  } catch (error) {
-    if (error instanceof Failure) error.warnings = warnings;
-    throw error;
-  }
+    throw decodeFailure(call, `strict decoding error: ${texts.join(", ")}`, submitted);
+  return [...texts, ...owners];
 }

@@ -1,5 +1,5 @@
 import { badRequest, Failure, unsupportedMediaType } from "../failure.ts";
-import { isObject, type JsonObject, parseJson, UnsafePatchError } from "../json.ts";
+import { isObject, type JsonObject, metadataOf, parseJson, UnsafePatchError } from "../json.ts";
 import {
   JsonPatchError,
   type JsonPatchOperation,
@@ -29,16 +29,23 @@ export function patchedObject(call: ApiCall, object: JsonObject): JsonObject {
   const type = contentTypeOf(call);
   if (type !== MERGE && type !== JSON_PATCH) throw unsupportedMediaType([JSON_PATCH, MERGE, APPLY]);
   const patch = parseJson(call.body ?? "");
+  const target = call.served.isBuiltIn ? object : inOrder(object);
   try {
     const patched =
       type === MERGE
-        ? mergePatch(object, requirePatch(patch))
-        : jsonPatch(object, requireOperations(patch));
+        ? mergePatch(target, requirePatch(patch))
+        : jsonPatch(target, requireOperations(patch));
     if (isObject(patched)) return patched;
   } catch (error) {
     throw failureOf(error);
   }
   throw badRequest("a patch must leave an object");
+}
+
+/** A custom object as a server writes it: the fields of its metadata in the order of the alphabet. */
+function inOrder(object: JsonObject): JsonObject {
+  const metadata = Object.entries(metadataOf(object)).sort(([a], [b]) => (a < b ? -1 : 1));
+  return { ...object, metadata: Object.fromEntries(metadata) };
 }
 
 function failureOf(error: unknown): unknown {

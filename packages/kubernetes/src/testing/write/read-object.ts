@@ -46,15 +46,20 @@ function otherKind(served: ServedResource, object: JsonObject): Failure {
  *
  * @throws Failure if the patch has changed them
  */
-export function requirePatchedType(call: ApiCall, { apiVersion, kind }: JsonObject): void {
+export function requirePatchedType(call: ApiCall, patched: JsonObject): void {
   const { served, name } = call;
+  const { apiVersion, kind } = patched;
   const given = { kind: String(kind ?? ""), apiVersion: String(apiVersion ?? "") };
   const changed = (["kind", "apiVersion"] as const).filter(
     (field) => given[field] !== served[field] && !(served.isBuiltIn && given[field] === ""),
   );
   if (changed.length === 0) return;
   if (served.isBuiltIn || given.kind === "")
-    throw decodeFailure(call, `${changed.join(" and ")} must be those of a ${served.kind}`);
+    throw decodeFailure(
+      call,
+      `${changed.join(" and ")} must be those of a ${served.kind}`,
+      patched,
+    );
   const causes = changed.map((field) => wrong(field, given[field], `must be ${served[field]}`));
   const group = given.apiVersion.includes("/") ? (given.apiVersion.split("/")[0] as string) : "";
   throw invalid({ group, plural: given.kind }, name, causes);

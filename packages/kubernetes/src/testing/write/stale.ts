@@ -29,8 +29,10 @@ export function requireNumber(version: unknown): void {
 
 function otherUid({ served, verb }: ApiCall, old: JsonObject, given: unknown): Failure {
   if (verb === "patch") return uidChanged(served, old, given);
-  const { name, uid } = metadataOf(old);
-  const why = `Precondition failed: UID in precondition: ${given}, UID in object meta: ${uid}`;
+  const { name, namespace, uid } = metadataOf(old);
+  const group = served.isBuiltIn ? [] : [served.group];
+  const key = ["/registry", ...group, served.plural, ...(namespace ? [namespace] : []), name];
+  const why = `StorageError: invalid object, Code: 4, Key: ${key.join("/")}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${given}, UID in object meta: ${uid}`;
   return conflict(served, name as string, why);
 }
 
@@ -58,7 +60,9 @@ export function withoutVersion(submitted: JsonObject): JsonObject {
 
 /** @throws Failure for a new object that has a version */
 export function requireNoVersion(submitted: JsonObject): void {
-  if (!metadataOf(submitted)["resourceVersion"]) return;
+  const { resourceVersion } = metadataOf(submitted);
+  // A server takes what is no number for none.
+  if (!/^0*[1-9]\d*$/.test(String(resourceVersion))) return;
   const message = "resourceVersion should not be set on objects to be created";
   throw new Failure(500, { message });
 }

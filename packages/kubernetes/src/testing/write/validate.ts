@@ -2,14 +2,18 @@ import { hasRules, ruleCauses } from "../cel/rules.ts";
 import { type Cause, type Failure, invalid, wrong } from "../failure.ts";
 import { isObject, type JsonObject, metadataOf, own, propertiesOf, stringsOf } from "../json.ts";
 import type { ServedResource } from "../served-resource.ts";
-import { schemaCauses } from "../validation/check-schema.ts";
+import { identityCauses, schemaCauses } from "../validation/check-schema.ts";
+import { embeddedObjects } from "../validation/schema.ts";
 import { kindCauses } from "./kind-causes.ts";
-import { metadataCauses } from "./metadata-causes.ts";
+import { embeddedCauses, keptCauses, metadataCauses } from "./metadata-causes.ts";
 
 /** A write whose object is checked. */
 export interface CheckedWrite {
   /** The object before an update. */
   readonly old?: JsonObject | undefined;
+
+  /** The object that an update has. Undefined: its metadata does not change. */
+  readonly submitted?: JsonObject | undefined;
 
   /** A write to `status` is checked for nothing else. */
   readonly subresource?: string | undefined;
@@ -21,27 +25,43 @@ export function requireValid(
   object: JsonObject,
   write: CheckedWrite = {},
 ): void {
+  const { old, submitted } = write;
   const causes = [
+    ...(old && submitted ? changeCauses(served, old, submitted) : []),
     ...metadataCauses(served, object),
     ...(served.isBuiltIn ? kindCauses(object) : []),
-    ...(served.schema === undefined ? [] : contentCauses(served.schema, object, write)),
+    ...(served.schema === undefined ? [] : formCauses(served.schema, object, write)),
   ];
-  if (causes.length > 0) throw invalidObject(served, object, causes);
+  const all = [...causes, ...rulesAfter(causes, served.schema, object, old)];
+  if (all.length > 0) throw invalidObject(served, object, all);
 }
 
-/** Violations of a schema and of its rules, which see only values of the right form. */
-function contentCauses(
+function* formCauses(
   schema: JsonObject,
   object: JsonObject,
   { old, subresource }: CheckedWrite,
-): readonly Cause[] {
-  const causes =
-    subresource === "status"
-      ? [...statusCauses(schema, object, old)]
-      : [...schemaCauses(schema, object, "", old)];
-  if (!causes.some(({ reason }) => BLOCKING.has(reason)))
-    return [...causes, ...ruleCauses(schema, object, old)];
-  return hasRules(schema) ? [...causes, wrong("<nil>", null, NOT_CHECKED)] : causes;
+): Generator<Cause> {
+  if (subresource === "status") {
+    yield* statusCauses(schema, object, old);
+    yield* identityCauses(schema, { status: object["status"] }, "", old);
+    return;
+  }
+  yield* schemaCauses(schema, object, "", old);
+  for (const [embedded, path] of embeddedObjects(schema, object))
+    yield* embeddedCauses(embedded, path);
+  yield* identityCauses(schema, object, "", old);
+}
+
+/** Violations of the rules of a schema, which see only values of the right form. */
+function rulesAfter(
+  causes: readonly Cause[],
+  schema: JsonObject | undefined,
+  object: JsonObject,
+  old: JsonObject | undefined,
+): Iterable<Cause> {
+  if (schema === undefined) return [];
+  if (!causes.some(({ reason }) => BLOCKING.has(reason))) return ruleCauses(schema, object, old);
+  return hasRules(schema) ? [wrong("<nil>", null, NOT_CHECKED)] : [];
 }
 
 /** The server checks a status as an object of its own: messages name the path within it. */
@@ -52,9 +72,10 @@ function* statusCauses(
 ): Generator<Cause> {
   const known = own(propertiesOf(schema), "status");
   if (!isObject(known) || status === undefined) return;
+  // Nothing has become of nothing.
+  if (status === null && old?.["status"] === undefined) return;
   for (const { field, ...cause } of schemaCauses(known, status, "", old?.["status"])) {
-    const below = field === "" ? "status" : `status.${field}`;
-    yield { ...cause, field: field === "<nil>" ? field : below };
+    yield { ...cause, field: field === "" || field === "<nil>" ? "status" : `status.${field}` };
   }
 }
 
@@ -69,14 +90,18 @@ const BLOCKING: ReadonlySet<string> = new Set([
 const NOT_CHECKED =
   "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
 
-/** @throws Failure for a change that an update must not make */
-export function requireValidUpdate(
-  served: ServedResource,
-  old: JsonObject,
-  submitted: JsonObject,
-): void {
-  const causes = [...updateCauses(metadataOf(old), metadataOf(submitted))];
-  if (causes.length > 0) throw invalidUpdate(served, submitted, causes);
+/** Changes that an update must not make. */
+function changeCauses(served: ServedResource, old: JsonObject, submitted: JsonObject): Cause[] {
+  const causes = [
+    ...updateCauses(metadataOf(old), metadataOf(submitted)),
+    ...keptCauses(metadataOf(submitted), "metadata"),
+  ];
+  return repeated(served, causes);
+}
+
+/** The server checks the metadata of a custom resource twice in an update, and names each cause twice. */
+function repeated({ isBuiltIn }: ServedResource, causes: Cause[]): Cause[] {
+  return isBuiltIn ? causes : [...causes, ...causes];
 }
 
 function* updateCauses(was: JsonObject, metadata: JsonObject): Generator<Cause> {
@@ -99,12 +124,8 @@ function* updateCauses(was: JsonObject, metadata: JsonObject): Generator<Cause> 
 
 /** The uid of an object cannot change. */
 export function uidChanged(served: ServedResource, object: JsonObject, uid: unknown): Failure {
-  return invalidUpdate(served, object, [wrong("metadata.uid", uid, "field is immutable")]);
-}
-
-/** The server checks the metadata of a custom resource twice in an update, and names each cause twice. */
-function invalidUpdate(served: ServedResource, object: JsonObject, causes: Cause[]): Failure {
-  return invalidObject(served, object, served.isBuiltIn ? causes : [...causes, ...causes]);
+  const causes = [wrong("metadata.uid", uid, "field is immutable")];
+  return invalidObject(served, object, repeated(served, causes));
 }
 
 function invalidObject(

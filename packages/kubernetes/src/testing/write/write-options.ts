@@ -38,10 +38,12 @@ export function writeOptionsOf(
   const manager = query.get("fieldManager");
   const fieldValidation = query.get("fieldValidation") || "Warn";
   const causes = [
-    ...dryRun.filter((value) => value !== "All").map((value) => notSupported("dryRun", value)),
+    ...(dryRun.every((value) => value === "All") ? [] : [notSupported("dryRun", dryRun, ["All"])]),
     ...managerCauses(manager, isApply),
-    ...(VALIDATIONS.has(fieldValidation) ? [] : [notSupported("fieldValidation", fieldValidation)]),
-    ...(query.has("force") && !isApply ? [FORBIDDEN_FORCE] : []),
+    ...(VALIDATIONS.includes(fieldValidation)
+      ? []
+      : [notSupported("fieldValidation", fieldValidation, VALIDATIONS)]),
+    ...(query.has("force") && kind === "PatchOptions" && !isApply ? [FORBIDDEN_FORCE] : []),
   ];
   if (causes.length > 0) throw invalidOptions(kind, causes);
   return {
@@ -52,7 +54,7 @@ export function writeOptionsOf(
   };
 }
 
-const VALIDATIONS: ReadonlySet<string> = new Set(["Strict", "Warn", "Ignore"]);
+const VALIDATIONS: readonly string[] = ["", "Ignore", "Strict", "Warn"];
 
 const FORBIDDEN_FORCE: Cause = {
   reason: "FieldValueForbidden",
@@ -85,8 +87,9 @@ export function invalidOptions(kind: string, causes: readonly Cause[]): Failure 
   return invalid({ group: "meta.k8s.io", plural: kind }, "", causes);
 }
 
-function notSupported(field: string, value: string): Cause {
-  const message = `Unsupported value: ${JSON.stringify(value)}`;
+function notSupported(field: string, value: unknown, supported: readonly string[]): Cause {
+  const list = supported.map((one) => JSON.stringify(one)).join(", ");
+  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`;
   return { reason: "FieldValueNotSupported", message, field };
 }
 
