@@ -1,4 +1,4 @@
-import { textOf } from "./explore-options.ts";
+import { plainOf } from "./state-text.ts";
 
 const MAX_LINES = 20;
 const MAX_TEXT = 120;
@@ -58,10 +58,4 @@ function startOf(one: string, other: string): number {
 function cut(text: string, start: number): string {
   const end = start + MAX_TEXT;
   return `${start > 0 ? "…" : ""}${text.slice(start, end)}${text.length > end ? "…" : ""}`;
-}
-
-/** A state as JSON has it. */
-export function plainOf(state: unknown): unknown {
-  const text = textOf(state);
-  return text === "undefined" ? undefined : JSON.parse(text);
 }

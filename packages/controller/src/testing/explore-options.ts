@@ -17,6 +17,7 @@ import {
 import type { Random } from "@holdfast/wait";
 import { type Logger, silentLogger } from "../logger.ts";
 import type { WatchedRequest } from "./reconciles.ts";
+import { textOf } from "./state-text.ts";
 import type { StepOptions } from "./step.ts";
 
 /** Options that every explorer has. */
@@ -378,41 +379,4 @@ function resolveLimits<State>(settings: ExploreSettings<State>) {
 function requireTexts(label: string, texts: readonly string[]): void {
   requireArray(label, texts);
   for (const [index, text] of texts.entries()) requireText(`${label}[${index}]`, text);
-}
-
-/** Every world begins at this time of the fake clock; what a run dates is within a year of it. */
-const START = Date.UTC(2000, 0);
-const YEAR = 366 * 86_400_000;
-const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
-
-/** The state as JSON, with Maps and Sets. All times of the run are the same time: as text, Date, milliseconds or seconds. */
-export function textOf(state: unknown): string {
-  const plain = (_: string, part: unknown): unknown => (isTime(part) ? "<time>" : plainPart(part));
-  return JSON.stringify(state, plain) ?? "undefined";
-}
-
-function plainPart(part: unknown): unknown {
-  if (part instanceof Map) return Object.fromEntries(part);
-  if (part instanceof Set) return [...part];
-  return typeof part === "bigint" ? `${part}n` : part;
-}
-
-function isTime(part: unknown): boolean {
-  if (typeof part === "number") return isOfRun(part) || isOfRun(part * 1_000);
-  return typeof part === "string" && DATE.test(part) && isOfRun(Date.parse(part));
-}
-
-function isOfRun(time: number): boolean {
-  return time >= START && time < START + YEAR;
-}
-
-/** An argument or a result as a report shows it: values that JSON cannot have are no reason to fail. */
-export function shownValue(value: unknown, length: number): string {
-  if (value instanceof AbortSignal) return "signal";
-  if (typeof value === "function") return "function";
-  try {
-    return (JSON.stringify(value, (_, part) => plainPart(part)) ?? "undefined").slice(0, length);
-  } catch {
-    return Object.prototype.toString.call(value);
-  }
 }

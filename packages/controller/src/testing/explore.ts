@@ -1,14 +1,9 @@
 import { realClock } from "@holdfast/clock";
 import { type Random, seededRandom } from "@holdfast/wait";
-import { differenceOf, plainOf } from "./difference.ts";
+import { differenceOf } from "./difference.ts";
 import { describeFault, type ExplorationError, explorationError } from "./exploration-error.ts";
-import {
-  type ExploreOptions,
-  type ResolvedExplore,
-  resolveExplore,
-  textOf,
-} from "./explore-options.ts";
-import { hiddenBy, type Mask, masked, maskedName, maskOf } from "./mask.ts";
+import { type ExploreOptions, type ResolvedExplore, resolveExplore } from "./explore-options.ts";
+import { beginsWithHidden, comparable, hiddenBy, type Masks, masksOf } from "./mask.ts";
 import {
   AT_REST,
   drawPlans,
@@ -24,7 +19,8 @@ import {
   typeOf,
   upgradesOf,
 } from "./plan.ts";
-import { type Outcome, Trial } from "./trial.ts";
+import { OTHER_BEGIN, parsed, textOf } from "./state-text.ts";
+import { type Outcome, Trial, type TrialOptions } from "./trial.ts";
 
 /** The result of an exploration that has found nothing. The same seed gives the same report. */
 export interface ExplorationReport {
@@ -49,7 +45,7 @@ export interface ExplorationReport {
   /** Timers of the run without a fault that were due after `longestTimer`, by label: nothing is known of what they do. */
   readonly left: readonly string[];
 
-  /** Parts of the last state that another seed changes, by path: they are not compared. */
+  /** Parts of the last state that another seed or another time changes, by path: their values are not compared. */
   readonly masked: readonly string[];
 
   /** Milliseconds that passed on the clocks of all worlds. */
@@ -59,7 +55,7 @@ export interface ExplorationReport {
 /** The run without a fault. */
 interface Reference extends Outcome {
   readonly instants: readonly number[];
-  readonly mask: Mask;
+  readonly masks: Masks;
 }
 
 /**
@@ -121,21 +117,24 @@ async function runReference<World>(
     seconds.add(Math.floor(at / 1_000));
     return isNew ? [at] : [];
   });
-  return { ...outcome, steps, instants, mask: await seedMask(options, outcome, version) };
+  return { ...outcome, steps, instants, masks: await masksFor(options, outcome, version) };
 }
 
 async function runWithout<World>(
   options: ResolvedExplore<World>,
   version: "old" | "new",
 ): Promise<Outcome> {
-  // Nobody knows the last state yet: the program may ask for a job outside that takes its time.
-  const places = { plan: [], instants: [], isExpected: undefined };
-  const outcome = await new Trial(options, { ...places, version, checks: "all" }).run();
+  const outcome = await new Trial(options, withoutFault(version)).run();
   const { problem } = outcome;
   const lines =
     problem === undefined ? idleness(outcome) : [problem.text, ...(problem.lines ?? [])];
   if (lines.length > 0) throw wrongWithout(outcome, lines);
   return outcome;
+}
+
+function withoutFault(version: "old" | "new"): TrialOptions {
+  // Nobody knows the last state yet: the program may ask for a job outside that takes its time.
+  return { plan: [], instants: [], isExpected: undefined, version, checks: "all" };
 }
 
 function wrongWithout(
@@ -184,17 +183,18 @@ function requireKnownFaults(without: readonly string[], steps: Outcome["steps"])
       );
 }
 
-/** What another seed changes in the last state. */
-async function seedMask<World>(
+/** What another time and another seed change in the last state. */
+async function masksFor<World>(
   options: ResolvedExplore<World>,
   { state }: Outcome,
   version: "old" | "new",
-): Promise<Mask> {
-  if (options.expect !== "same") return undefined;
+): Promise<Masks> {
+  if (options.expect !== "same") return { time: undefined, seed: undefined };
   const other = await runWithout({ ...options, seed: options.seed + 1 }, version);
-  const lost: string[] = [];
-  const mask = maskOf(plainOf(state), plainOf(other.state), lost);
-  if (lost.length === 0) return mask;
+  const later = await new Trial(options, { ...withoutFault(version), begin: OTHER_BEGIN }).run();
+  const ofTime = later.problem === undefined ? later.state : undefined;
+  const { lost, ...masks } = masksOf({ state, ofTime, ofSeed: other.state });
+  if (lost.length === 0) return masks;
   const remedy = "leave it out by options.normalise or stateOf, or judge it by options.expect";
   throw wrongWithout(other, [`another seed leads to another state: ${lost.join(", ")}`, remedy]);
 }
@@ -263,7 +263,7 @@ class Exploration<World> {
         steps: [],
         step: 0,
       });
-    const { steps, left, mask } = this.#reference;
+    const { steps, left, masks } = this.#reference;
     const notRun = this.#notRun;
     if (Object.keys(notRun).length > 0)
       logger.warn({ worlds: this.#worlds, notRun }, "exploration ended before all worlds were run");
@@ -274,7 +274,7 @@ class Exploration<World> {
       faults: this.#fired,
       steps: steps.map(({ text }) => text),
       left,
-      masked: hiddenBy(mask),
+      masked: hiddenBy(masks),
       simulated: Math.round(this.#simulated),
     };
   }
@@ -353,11 +353,11 @@ class Exploration<World> {
 
   #trial(plan: Plan): Promise<Outcome> {
     const { instants } = this.#reference;
-    const { mask, settled } = this.#goalOf(plan);
-    const maskedText = (state: unknown): string => textOf(masked(plainOf(state), mask));
-    const wanted = maskedText(parsed(settled));
+    const { masks, settled } = this.#goalOf(plan);
+    const comparedText = (state: unknown): string => textOf(comparable(state, masks));
+    const wanted = comparedText(parsed(settled));
     const isExpected = (state: unknown): boolean =>
-      this.#options.expect !== "same" || maskedText(state) === wanted;
+      this.#options.expect !== "same" || comparedText(state) === wanted;
     const [first] = plan;
     const version = first?.type.startsWith("upgrade") ? "old" : "new";
     const trial = { plan, instants, isExpected, version, checks: "state" } as const;
@@ -387,9 +387,9 @@ class Exploration<World> {
     if (problem !== undefined)
       return { lines: [problem.text, ...(problem.lines ?? [])], cause: problem.cause };
     if (expect === "same") {
-      const { state: expected, counts: known, mask } = this.#goalOf(plan);
-      const [wanted, got] = [expected, state].map((one) => masked(plainOf(one), mask));
-      return { lines: [...differenceOf(wanted, got), ...excess(known, counts, mask)] };
+      const { state: expected, counts: known, masks } = this.#goalOf(plan);
+      const [wanted, got] = [expected, state].map((one) => comparable(one, masks));
+      return { lines: [...differenceOf(wanted, got), ...excess(known, counts, masks)] };
     }
     try {
       expect(state, this.#goalOf(plan).state);
@@ -401,33 +401,28 @@ class Exploration<World> {
 
   #error(plan: Plan, outcome: Outcome, lines: readonly string[], cause: unknown): ExplorationError {
     const { steps: known, instants } = this.#reference;
-    const { steps, notes, lastChange } = outcome;
-    const [first] = plan;
+    const { steps, notes, lastChange, restStep } = outcome;
+    const [first, second] = plan;
     const fault = plan
       .map((one) =>
         describeFault(one, one.type === HAND_OVER ? known : steps, instants[one.at - 1]),
       )
       .join("; then ");
-    const step =
-      first?.type === HAND_OVER ? stepAt(steps, instants[first.at - 1]) : (first?.at ?? 0);
-    const world = { steps, notes, step, lastChange };
+    const stepOf = ({ type, at }: Fault): number =>
+      type === HAND_OVER ? stepAt(steps, instants[at - 1]) : at;
+    const step = first?.type.endsWith(AT_REST) ? (second?.at ?? restStep) : first && stepOf(first);
+    const world = { steps, notes, step: step ?? 0, lastChange };
     return explorationError({ fault, only: planName(plan), lines, cause, ...world });
   }
 }
 
 /** What has happened more often than in the reference. */
-function excess(known: Outcome["counts"], counts: Outcome["counts"], mask: Mask): string[] {
-  const isRandom = (label: string): boolean =>
-    mask !== undefined && typeof mask === "object" && maskedName(label, mask.prefixes) !== label;
+function excess(known: Outcome["counts"], counts: Outcome["counts"], masks: Masks): string[] {
   return [...counts].flatMap(([label, count]) => {
     const expected = known.get(label) ?? 0;
-    if (count <= expected || isRandom(label)) return [];
+    if (count <= expected || beginsWithHidden(label, masks)) return [];
     return [`${label}: ${times(count)}, without the fault ${times(expected)}`];
   });
-}
-
-function parsed(text: string): unknown {
-  return text === "undefined" ? undefined : JSON.parse(text);
 }
 
 function times(count: number): string {

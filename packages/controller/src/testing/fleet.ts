@@ -74,6 +74,8 @@ export class Fleet {
   }
 
   startAll(): void {
+    // A process that has ended does nothing more, whatever it has left.
+    for (const replica of this.#stopped) replica.crash();
     for (let count = 0; count < this.#options.replicas; count += 1) this.#start();
   }
 

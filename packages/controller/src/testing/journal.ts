@@ -1,6 +1,6 @@
 import { messageOf } from "@holdfast/clock/internal";
 import type { Logger, LogLine } from "../logger.ts";
-import { shownValue } from "./explore-options.ts";
+import { shownValue } from "./state-text.ts";
 import type { Note, Step, StepOptions } from "./step.ts";
 
 /** Notes that a world keeps: a program that logs for ever must not fill the memory. */

@@ -5,13 +5,13 @@ import { seededRandom } from "@holdfast/wait";
 import type { Logger } from "../logger.ts";
 import { differenceOf } from "./difference.ts";
 import type { ResolvedExplore } from "./explore-options.ts";
-import { textOf } from "./explore-options.ts";
 import { Fleet } from "./fleet.ts";
 import { described, Journal } from "./journal.ts";
 import { AT_REST, type Fault, HAND_OVER, isOfUpgrade, type Plan, SCENARIO_FIRST } from "./plan.ts";
 import { Reconciles } from "./reconciles.ts";
 import { never, Replica, type ReplicaWorld } from "./replica.ts";
 import { ReplicaClock } from "./replica-clock.ts";
+import { BEGIN, plainOf, textOf } from "./state-text.ts";
 import type { Note, Step, StepOptions } from "./step.ts";
 
 interface Rejections {
@@ -88,6 +88,8 @@ export interface TrialOptions {
   readonly version: "old" | "new";
   /** `"all"` for the reference: that the program holds still, and leaves nothing behind. */
   readonly checks: "all" | "state";
+  /** The time at which the world begins. */
+  readonly begin?: number;
 }
 
 /** The program does not become ready. */
@@ -104,8 +106,8 @@ export class Trial<World> implements ReplicaWorld {
   readonly linked: ReplicaWorld["linked"];
   readonly #options: ResolvedExplore<World>;
   readonly #trial: TrialOptions;
-  readonly #clock = new FakeClock();
-  readonly #startedAt = this.#clock.monotonic();
+  readonly #clock: FakeClock;
+  readonly #startedAt: number;
   readonly #world: World;
   readonly #fleet: Fleet;
   readonly #problems: Problem[] = [];
@@ -125,6 +127,8 @@ export class Trial<World> implements ReplicaWorld {
   constructor(options: ResolvedExplore<World>, trial: TrialOptions) {
     this.#options = options;
     this.#trial = trial;
+    this.#clock = new FakeClock({ now: trial.begin ?? BEGIN });
+    this.#startedAt = this.#clock.monotonic();
     this.logger = options.logger;
     this.linked = options.linked;
     this.#version = trial.version;
@@ -481,7 +485,7 @@ export class Trial<World> implements ReplicaWorld {
   /** A program that is started again on its last state changes nothing. */
   async #checkStillness(): Promise<void> {
     const changes = this.#lastChange;
-    const before = JSON.parse(textOf(this.#state) ?? "null") as unknown;
+    const before = plainOf(this.#state);
     await this.#handOver();
     await this.#untilQuiet(this.#now);
     if (this.#lastChange === changes) return;

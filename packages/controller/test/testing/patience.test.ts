@@ -123,6 +123,67 @@ it("waits for a call that takes a quarter of an hour", async () => {
   expect(steps.at(-1)).toBe('jobs.set("a", "done")');
 });
 
+it("ends a call of a replica that has stopped", async () => {
+  const { faults } = await exploring(async () => {}, {
+    async run({ world, link, watch, clock, signal }) {
+      const jobs = link(world, "jobs");
+      const reconcile = watch("jobs", async () => {
+        if (world.rows.has("a")) return;
+        await jobs.begin("a");
+        await jobs.finish("a");
+        await jobs.set("a", "done");
+      });
+      const request = { key: "a", signal, leadership: { isHeld: true } };
+      const retries = Number.POSITIVE_INFINITY;
+      void retry(() => reconcile(request), { clock, signal, delay: () => 5_000, retries }).catch(
+        () => {},
+      );
+      await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
+    },
+  });
+  expect(faults["hand-over"]).toBeGreaterThan(0);
+});
+
+it("does not compare a name with the time, and does not take it for a name of another time", async () => {
+  const { masked } = await exploring(async (jobs, { world }) => {
+    for (const [id, time] of world.begun) await jobs.set(`job-${time}`, { of: id });
+    if (world.begun.size === 0) await jobs.begin("a");
+    if (world.rows.size === 0) throw new Error("again");
+  });
+  expect(masked).toEqual(["state.job-*"]);
+
+  const problem = await exploring(async (jobs, { world, clock }) => {
+    if (world.rows.size === 0 || !world.begun.has("a")) await jobs.set(`job-${clock.now()}`, 1);
+    await jobs.begin("a");
+  }).catch((error: Error) => error.message);
+  expect(problem).toContain("job-* (2): left over");
+});
+
+it("finds a random value that two places must share", async () => {
+  const renewing = (isCorrect: boolean) =>
+    exploring(
+      async (jobs, { world, uid }) => {
+        if (world.rows.get("generation") !== 2) {
+          const password = uid();
+          await jobs.set("secret", password);
+          if (!isCorrect) await jobs.set("generation", 2);
+          await jobs.set("database", password);
+          if (isCorrect) await jobs.set("generation", 2);
+        }
+      },
+      {
+        world: ({ clock }) => {
+          const jobs = new Jobs(clock);
+          jobs.rows.set("secret", "first").set("database", "first");
+          return jobs;
+        },
+      },
+    );
+  const second = await renewing(false).catch((error: Error) => error.message);
+  expect(second).toContain('database: expected "<random, in 2 places>", got "<random>"');
+  await renewing(true);
+});
+
 it("does not compare times of a run: texts, Dates, milliseconds and seconds", async () => {
   const { worlds } = await exploring(async (jobs, { clock }) => {
     const at = clock.now();

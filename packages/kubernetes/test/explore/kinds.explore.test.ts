@@ -43,6 +43,48 @@ const thenUser =
 
 const kinds: Kind[] = [
   {
+    habit: "a name with the time",
+    setup: (isCorrect) => (context) =>
+      reconciling(async (thing, { client, clock }) => {
+        if (thing.status?.child !== undefined) return;
+        const time = isCorrect ? Date.parse(thing.metadata.creationTimestamp) : clock.now();
+        const child = `ann-${time}`;
+        await client.apply(ConfigMap, { metadata: childOf(thing, child) });
+        await report(context, thing, { child });
+      })(context),
+    found: [
+      /^response lost of step \d+, PATCH configmaps/,
+      "configmaps default/ann-* (2): left over",
+    ],
+  },
+  {
+    habit: "a password in two places",
+    setup: (isCorrect) => (context) => {
+      const uid = (context as ExploredContext<undefined>).uid;
+      const place = (name: string, password: string | undefined, of: string) =>
+        context.client.apply(ConfigMap, {
+          metadata: { namespace: "default", name },
+          data: { password: password ?? uid(), of },
+        });
+      return reconciling(async (thing, { client }) => {
+        const { name } = thing.spec;
+        const old = await client.find(ConfigMap, { namespace: "default", name: "secret" });
+        const isNew = old?.data?.["of"] !== name;
+        if (!isCorrect && !isNew) return;
+        const secret = isNew ? await place("secret", undefined, name) : old;
+        await place("database", secret.data?.["password"], isCorrect ? name : "x");
+      })(context);
+    },
+    found: [
+      /step \d+, PATCH configmaps default\/database\n/,
+      'data.password: expected "<random, in 2 places>", got "<random>"',
+    ],
+    options: {
+      faults: ["crash-before-down", "crash-after-down", "event-late", "events-lost"],
+      scenario: thenUser(({ client }) => client.patch(Thing, ann, { spec: { name: "Anna" } })),
+    },
+  },
+  {
     habit: "a stamp at the start, and a heartbeat",
     setup: (isCorrect) => (context) => {
       const { client, clock } = context;

@@ -1,4 +1,4 @@
-// Five upgrades that break, each with its mended form.
+// Upgrades that break, each with its mended form.
 import { fromCrd, type KubeObject, type OperatorSetup, type Resource } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import {
@@ -84,6 +84,16 @@ const labelled = (...labels: readonly string[]): OperatorSetup =>
     });
   });
 
+/** Makes its child anew when the hash of the spec differs, as a Deployment does with its Pods. */
+const rolling = (hashOf: (name: string) => string): OperatorSetup =>
+  reconciling(async (thing, { client }) => {
+    const hash = hashOf(thing.spec.name);
+    const child = await client.find(ConfigMap, ann);
+    if (child?.metadata.annotations?.["hash"] === hash) return;
+    if (child !== undefined) await client.delete(ConfigMap, ann);
+    await client.create(ConfigMap, { metadata: { ...childOf(thing), annotations: { hash } } });
+  });
+
 const upgrades: Upgrade[] = [
   {
     habit: "the name of a child changes",
@@ -132,6 +142,24 @@ const upgrades: Upgrade[] = [
         await context.client.patch(ConfigMap, ann, { data: { by: "user" } });
         await context.clock.sleep(5_000);
       },
+    },
+  },
+  {
+    habit: "a hash is computed in another way",
+    from: rolling((name) => `1-${name}`),
+    broken: rolling((name) => `2-${name}`),
+    mended: rolling((name) => `1-${name}`),
+    found: [
+      /^upgrade when nothing is left to do\n/,
+      "configmaps default/ann was deleted: once, without the fault never",
+      // The steps around the change.
+      /> +\d+ .*replica 1 .*\n.*replica 1 {2}stopped\n.*replica 2 {2}LIST things/,
+    ],
+    options: {
+      normalise: ({ metadata: { annotations: _, ...metadata }, ...object }) => ({
+        ...object,
+        metadata,
+      }),
     },
   },
   {
