@@ -123,11 +123,6 @@ export default defineConfig(
     files: ["packages/clock/src/fake-timers/from-fake-timers.ts"],
     rules: { "law/time-is-an-argument": "off" },
   },
-  // In a browser, where no test reaches in with a clock.
-  {
-    files: ["packages/examples/src/web/page/redrawing.ts"],
-    rules: { "law/time-is-an-argument": "off" },
-  },
   { files: ["packages/wait/src/delay/random.ts"], rules: { "law/chance-is-an-argument": "off" } },
   { files: ["packages/wait/src/loop/loop.ts"], rules: { "law/one-loop": "off" } },
 

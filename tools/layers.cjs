@@ -170,7 +170,6 @@ module.exports = {
   "packages/examples/src": {
     "*": [...users, ...waits, "npm:*"],
     terminal: [],
-    web: ["terminal"],
     picture: [],
     "getting-started": [],
     landing: [],
@@ -180,7 +179,7 @@ module.exports = {
     greeter: ["@holdfast/kubernetes"],
     "cron-task": ["@holdfast/kubernetes"],
     website: ["@holdfast/kubernetes"],
-    "dns-sync": ["terminal", "web", "@holdfast/kubernetes", "@holdfast/kubernetes/testing"],
+    "dns-sync": ["terminal", "@holdfast/kubernetes", "@holdfast/kubernetes/testing"],
     ethernet: ["terminal", "picture"],
     herd: ["terminal", "picture"],
     delays: ["terminal", "picture"],

@@ -1,6 +1,6 @@
 import { fromCrd } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
-import { customResourceDefinitions } from "../../src/dns-sync/harness/manifests.ts";
+import { customResourceDefinitions } from "../../src/dns-sync/manifests.ts";
 import { DnsRecord } from "../../src/dns-sync/operator/resources.ts";
 import { OperatorWorld } from "./operator-world.ts";
 
@@ -112,7 +112,7 @@ describe("a provider that answers HTML", () => {
     world.start();
     await world.run(async () => {
       await world.zone();
-      const page = world.provider.faults.begin("html");
+      world.provider.fault = "html";
       await world.record("www");
       await world.clock.sleep(600_000);
       expect(await world.stateOf("www")).toEqual([
@@ -123,7 +123,7 @@ describe("a provider that answers HTML", () => {
       expect(statuses).toHaveLength(1);
       expect(await world.events()).toEqual(["www Retrying"]);
       expect(asked(world)).toBeLessThan(60);
-      page[Symbol.dispose]();
+      world.provider.fault = undefined;
       await world.clock.sleep(20_000);
       expect(world.remote).toEqual(["www.example.org A 192.0.2.1 60"]);
     });
@@ -181,10 +181,10 @@ describe("an answer with 429", () => {
     await world.run(async () => {
       await world.zone();
       await world.clock.sleep(10_000);
-      const busy = world.provider.faults.begin("throttle");
+      world.provider.fault = "throttle";
       await world.record("www");
       await world.clock.sleep(10_500);
-      busy[Symbol.dispose]();
+      world.provider.fault = undefined;
       // One immediate request, then one per second, the value of Retry-After, until the backoff is longer.
       expect(asked(world)).toBe(6);
       await world.clock.sleep(15_000);

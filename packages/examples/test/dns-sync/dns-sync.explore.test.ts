@@ -1,6 +1,6 @@
 import { explore, type ScenarioContext } from "@holdfast/kubernetes/testing";
 import { expect, inject, test } from "vitest";
-import { definedResources } from "../../src/dns-sync/harness/manifests.ts";
+import { definedResources } from "../../src/dns-sync/manifests.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
 import { DnsRecord, DnsZone } from "../../src/dns-sync/operator/resources.ts";
 import { DnsProvider } from "../../src/dns-sync/provider/dns-provider.ts";

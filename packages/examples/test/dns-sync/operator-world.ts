@@ -3,7 +3,7 @@ import { silentLogger } from "@holdfast/controller";
 import { builtIn, type KubeObject, runOperator } from "@holdfast/kubernetes";
 import { FakeApi, type RoleManifest } from "@holdfast/kubernetes/testing";
 import { seededRandom } from "@holdfast/wait";
-import { definedResources } from "../../src/dns-sync/harness/manifests.ts";
+import { definedResources } from "../../src/dns-sync/manifests.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
 import type { Fetch } from "../../src/dns-sync/operator/provider.ts";
 import { DnsRecord, DnsZone, type Item } from "../../src/dns-sync/operator/resources.ts";
@@ -23,7 +23,8 @@ export function fetchFrom(provider: DnsProvider): Fetch {
     const { pathname, search } = new URL(String(input));
     const token = new Headers(init.headers).get("fencing-token") ?? undefined;
     const request = { method: init.method ?? "GET", path: `${pathname}${search}`, token };
-    const answer = await provider.handle(request, init.signal as AbortSignal);
+    const answer = await provider.handle(request);
+    init.signal?.throwIfAborted();
     const headers = new Headers({ "content-type": answer.type });
     if (answer.retryAfter !== undefined) headers.set("retry-after", `${answer.retryAfter}`);
     return new Response(answer.body, { status: answer.status, headers });
@@ -36,6 +37,8 @@ export class OperatorWorld {
   readonly random = seededRandom(1);
   readonly provider: DnsProvider = new DnsProvider({ clock: this.clock, random: this.random });
   readonly api: FakeApi;
+  /** Called with the token of each write, which waits for it: a slow network. */
+  beforeWrite: (token: number) => Promise<void> = async () => undefined;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
 
@@ -53,7 +56,11 @@ export class OperatorWorld {
         transport,
         clock: this.clock,
         random: this.random,
-        setup: dnsSync("http://provider", fetchFrom(this.provider)),
+        setup: dnsSync("http://provider", async (input, init) => {
+          if (init?.method !== "GET")
+            await this.beforeWrite(Number(new Headers(init?.headers).get("fencing-token")));
+          return await fetchFrom(this.provider)(input, init);
+        }),
         leaderElection: { namespace: "dns-sync" },
         health: false,
         logger: silentLogger,

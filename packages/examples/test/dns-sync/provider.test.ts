@@ -3,13 +3,11 @@ import { seededRandom } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
 import type { Remote } from "../../src/dns-sync/operator/provider.ts";
 import {
-  BrokenConnection,
   DnsProvider,
   type ProviderResponse,
+  QUOTA,
 } from "../../src/dns-sync/provider/dns-provider.ts";
-import { QUOTA } from "../../src/dns-sync/provider/quota.ts";
 import { problemOf, RemoteRecords } from "../../src/dns-sync/provider/remote-records.ts";
-import { WriteAudit } from "../../src/dns-sync/provider/write-audit.ts";
 
 const WWW: Remote = {
   name: "www.example.org",
@@ -18,7 +16,6 @@ const WWW: Remote = {
   ttl: "60",
   owner: "a",
 };
-const NEVER_GONE = new AbortController().signal;
 
 function world() {
   const clock = new FakeClock();
@@ -26,10 +23,10 @@ function world() {
   const ask = async (
     method: string,
     record: Partial<Remote>,
-    { token = "1", gone = NEVER_GONE } = {},
+    { token = "1" } = {},
   ): Promise<ProviderResponse> => {
     const path = `/records?${new URLSearchParams(record as Record<string, string>)}`;
-    return await provider.handle({ method, path, token }, gone);
+    return await provider.handle({ method, path, token });
   };
   return { clock, provider, ask };
 }
@@ -96,7 +93,6 @@ describe("a provider", () => {
       expect((await ask("GET", { owner: "a" }, { token: "7" })).status).toBe(200);
       expect((await ask("PUT", WWW, { token: "8" })).status).toBe(200);
       expect(provider.refused).toBe(1);
-      expect(provider.audit.stale).toBe(0);
     });
   });
 
@@ -107,22 +103,6 @@ describe("a provider", () => {
       await ask("GET", { owner: "a" }, { token: "8" });
       expect((await late).status).toBe(412);
       expect(provider.records.size).toBe(0);
-      expect(provider.audit.stale).toBe(0);
-    });
-  });
-
-  it("holds the next write until arrive() is called", async () => {
-    const { clock, provider, ask } = world();
-    await clock.run(async () => {
-      const held = provider.holdNextWrite();
-      const gone = new AbortController();
-      const late = ask("PUT", WWW, { token: "7", gone: gone.signal });
-      expect(await held.token).toBe(7);
-      gone.abort();
-      expect((await ask("PUT", { ...WWW, value: "192.0.2.2" }, { token: "8" })).status).toBe(200);
-      expect(await held.arrive()).toBe(412);
-      expect((await late).status).toBe(412);
-      expect(provider.records.of("a")).toMatchObject([{ value: "192.0.2.2" }]);
     });
   });
 
@@ -133,9 +113,7 @@ describe("a provider", () => {
         expect((await ask("GET", { owner: "a" })).status).toBe(200);
       expect(await ask("GET", { owner: "a" })).toMatchObject({ status: 429, retryAfter: 1 });
       expect(provider.overQuota).toBe(1);
-      expect(provider.quota.used).toBe(QUOTA.burst + 1);
       await clock.sleep(1_000);
-      expect(provider.quota.used).toBe(0);
       for (let index = 0; index < QUOTA.rate; index++)
         expect((await ask("GET", { owner: "a" })).status).toBe(200);
       expect((await ask("GET", { owner: "a" })).status).toBe(429);
@@ -149,80 +127,9 @@ describe("a provider", () => {
   ] as const)("applies the fault %s", async (fault, answer) => {
     const { clock, provider, ask } = world();
     await clock.run(async () => {
-      using _ = provider.faults.begin(fault);
-      expect(provider.faults.now).toEqual([fault]);
+      provider.fault = fault;
       expect(await ask("PUT", WWW)).toMatchObject(answer);
       expect(provider.records.size).toBe(0);
     });
-    expect(provider.faults.now).toEqual([]);
-  });
-
-  it("breaks connections before or after the write, and hangs until the client disconnects", async () => {
-    const { clock, provider, ask } = world();
-    await clock.run(async () => {
-      const reset = provider.faults.begin("reset");
-      await expect(ask("PUT", WWW)).rejects.toBeInstanceOf(BrokenConnection);
-      expect(provider.records.size).toBe(0);
-      reset[Symbol.dispose]();
-      const drop = provider.faults.begin("drop");
-      await expect(ask("PUT", WWW)).rejects.toBeInstanceOf(BrokenConnection);
-      expect(provider.records.size).toBe(1);
-      drop[Symbol.dispose]();
-      using _ = provider.faults.begin("hang");
-      const gone = new AbortController();
-      const hanging = ask("DELETE", WWW, { gone: gone.signal });
-      clock.afterFunc(60_000, () => gone.abort());
-      await expect(hanging).rejects.toBeInstanceOf(BrokenConnection);
-      expect(provider.records.size).toBe(1);
-    });
-    expect(clock.now() - new FakeClock().now()).toBeGreaterThanOrEqual(60_000);
-  });
-
-  it("drops a write whose sender disconnects before it is carried out", async () => {
-    const { clock, provider, ask } = world();
-    await clock.run(async () => {
-      const gone = new AbortController();
-      const write = ask("PUT", WWW, { gone: gone.signal });
-      gone.abort();
-      await expect(write).rejects.toBeInstanceOf(BrokenConnection);
-      expect(provider.records.size).toBe(0);
-    });
-  });
-});
-
-describe("the audit of writes", () => {
-  const live = { token: 1, gone: NEVER_GONE };
-
-  it("counts two overlapping writes of one record", () => {
-    const audit = new WriteAudit();
-    const first = audit.begin({ owner: "a", ...live });
-    const other = audit.begin({ owner: "b", ...live });
-    audit.end(other, true);
-    const second = audit.begin({ owner: "a", ...live, token: 2 });
-    audit.end(first, true);
-    audit.end(second, true);
-    expect(audit).toMatchObject({ accepted: 3, overlaps: 1, overlapped: "a with tokens 1 and 2" });
-  });
-
-  it("counts no overlap with an abandoned or a refused write", () => {
-    const audit = new WriteAudit();
-    const left = new AbortController();
-    const first = audit.begin({ owner: "a", token: 1, gone: left.signal });
-    left.abort();
-    const second = audit.begin({ owner: "a", ...live });
-    audit.end(first, false);
-    const third = audit.begin({ owner: "a", ...live });
-    audit.end(third, false);
-    audit.end(second, true);
-    expect(audit).toMatchObject({ accepted: 1, overlaps: 0 });
-  });
-
-  it("counts a write carried out for a former leader", () => {
-    const audit = new WriteAudit();
-    audit.seen(2);
-    audit.end(audit.begin({ owner: "a", ...live, token: 2 }), true);
-    expect(audit.stale).toBe(0);
-    audit.end(audit.begin({ owner: "a", ...live, token: 1 }), true);
-    expect(audit.stale).toBe(1);
   });
 });

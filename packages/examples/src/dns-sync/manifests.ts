@@ -3,7 +3,7 @@ import { fromCrd, type Resource } from "@holdfast/kubernetes";
 import { parseAllDocuments } from "yaml";
 
 // The build does not copy the manifests to dist.
-const MANIFESTS = new URL("../../../src/dns-sync/deploy/crds.yaml", import.meta.url);
+const MANIFESTS = new URL("../../src/dns-sync/deploy/crds.yaml", import.meta.url);
 
 /** The CustomResourceDefinitions of the operator. */
 export function customResourceDefinitions(): object[] {

@@ -1,0 +1,66 @@
+import { request } from "node:http";
+import { realClock } from "@holdfast/clock";
+import { poll } from "@holdfast/wait";
+import { expect, it } from "vitest";
+import type { State } from "../../src/dns-sync/board.ts";
+import { Program } from "../program.ts";
+
+const PATIENCE = 120_000;
+const POLL = { timeout: PATIENCE, backoff: { duration: 100 }, clock: realClock };
+
+it(
+  "syncs its records, gets another leader after a kill, and leaves no process",
+  async () => {
+    const program = new Program("dns-sync/main.js", ["--records", "5"]);
+    const [, url = ""] = await program.printed(/the page: (\S+)/);
+    const state = async (): Promise<State> => (await (await fetch(`${url}state`)).json()) as State;
+    const post = async (path: string, origin = new URL(url).origin): Promise<number> =>
+      (await fetch(new URL(path, url), { method: "POST", headers: { origin } })).status;
+    const holder = async () => (await state()).leases[0]?.holder;
+    await poll(async () => (await state()).records.synced === 5, POLL);
+    const leader = (await holder()) ?? "";
+    const { replicas } = await state();
+    expect(replicas).toHaveLength(3);
+    expect(await post(`/kill?name=${leader}`)).toBe(200);
+    await poll(async () => ![leader, "", undefined].includes(await holder()), POLL);
+    expect(await post("/add")).toBe(200);
+    expect((await state()).replicas).toHaveLength(3);
+    program.child.kill("SIGINT");
+    expect(await program.exited).toBe(0);
+    for (const { pid = 0 } of replicas) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  },
+  3 * PATIENCE,
+);
+
+it(
+  "obeys its own page only",
+  async () => {
+    await using program = new Program("dns-sync/main.js", ["--records", "1"]);
+    const [, url = ""] = await program.printed(/the page: (\S+)/);
+    const page = await fetch(url);
+    expect([page.headers.get("content-type"), await page.text()]).toEqual([
+      "text/html; charset=utf-8",
+      expect.stringContaining("<title>dns-sync</title>"),
+    ]);
+    const ask = async (method: string, path: string, headers: Record<string, string>) =>
+      await new Promise<number | undefined>((resolve, reject) => {
+        const asked = request(new URL(path, url), { method, headers, agent: false }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        });
+        asked.on("error", reject).end();
+      });
+    const { origin } = new URL(url);
+    expect(await ask("POST", "/edit", { origin: "http://example.org" })).toBe(403);
+    expect(await ask("POST", "/edit", {})).toBe(403);
+    expect(await ask("POST", "/constructor", { origin })).toBe(404);
+    expect(await ask("GET", "/state", { host: "example.org" })).toBe(421);
+    expect(await ask("GET", "/edit", {})).toBe(404);
+  },
+  3 * PATIENCE,
+);
+
+it("exits with 2 for a bad option before it starts anything", async () => {
+  const program = new Program("dns-sync/main.js", ["--records", "0"]);
+  expect(await program.exited).toBe(2);
+});
