@@ -1,11 +1,13 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { every } from "@holdfast/wait";
 
 /** Time between two states, in milliseconds. */
 const PERIOD = 500;
+
+type Reply = (status: number, type: string, body: string) => void;
 
 export interface PageOptions {
   readonly port: number;
@@ -29,24 +31,25 @@ export async function servePage({ port, page, state, actions }: PageOptions): Pr
   const streams = new Set<ServerResponse>();
   const end = new AbortController();
   const event = (): string => `data: ${JSON.stringify(state())}\n\n`;
+  const act = ({ headers }: IncomingMessage, { pathname, searchParams }: URL, reply: Reply) => {
+    const action = Object.hasOwn(actions, pathname) ? actions[pathname] : undefined;
+    if (headers.origin !== `http://${headers.host}`)
+      return reply(403, "text/plain", "not for you\n");
+    if (action === undefined) return reply(404, "text/plain", "not found\n");
+    action(searchParams);
+    reply(200, "text/plain", "done\n");
+  };
   const server = createServer((request, response) => {
     request.resume();
     const { method, url = "/", headers } = request;
-    const reply = (status: number, type: string, body: string): void => {
+    const reply: Reply = (status, type, body) => {
       response.writeHead(status, { "content-type": `${type}; charset=utf-8` }).end(body);
     };
     // A page of another site can name this server, and send a POST to it. It can choose neither header.
     if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? ""))
       return reply(421, "text/plain", "use 127.0.0.1 or localhost\n");
-    const { pathname, searchParams } = new URL(url, "http://127.0.0.1");
-    if (method === "POST") {
-      const act = Object.hasOwn(actions, pathname) ? actions[pathname] : undefined;
-      if (headers.origin !== `http://${headers.host}`)
-        return reply(403, "text/plain", "not for you\n");
-      if (act === undefined) return reply(404, "text/plain", "not found\n");
-      act(searchParams);
-      return reply(200, "text/plain", "done\n");
-    }
+    const { pathname } = new URL(url, "http://127.0.0.1");
+    if (method === "POST") return act(request, new URL(url, "http://127.0.0.1"), reply);
     if (pathname === "/") return reply(200, "text/html", readFileSync(page, "utf8"));
     if (pathname === "/state") return reply(200, "application/json", JSON.stringify(state()));
     if (pathname !== "/events") return reply(404, "text/plain", "not found\n");
