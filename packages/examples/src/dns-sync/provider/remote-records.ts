@@ -67,7 +67,7 @@ export class RemoteRecords {
 }
 
 /** Name and type of a record, unique at a provider. */
-export function keyOf({ name, type }: Pick<Remote, "name" | "type">): string {
+function keyOf({ name, type }: Pick<Remote, "name" | "type">): string {
   return `${name} ${type}`;
 }
 

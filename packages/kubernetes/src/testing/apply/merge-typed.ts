@@ -12,8 +12,7 @@ function mergeAt(live: unknown, applied: unknown, type: FieldType, path: FieldPa
   if (applied === undefined || (applied === null && isMerged(live, type))) return live;
   const after = membersOf(applied, type, path);
   const before = live === undefined ? [] : membersOf(live, type, path);
-  const isSameForm = live === undefined || Array.isArray(live) === Array.isArray(applied);
-  if (after === undefined || before === undefined || !isSameForm) return applied;
+  if (after === undefined || before === undefined || !isSameForm(live, applied)) return applied;
   const merged = (Array.isArray(applied) ? mergedOrder : mergedFields)(before, after).map(
     ({ was, is }) => {
       const member = (is ?? was) as Member;
@@ -22,6 +21,10 @@ function mergeAt(live: unknown, applied: unknown, type: FieldType, path: FieldPa
     },
   );
   return Array.isArray(applied) ? merged.map(({ value }) => value) : objectOf(merged);
+}
+
+function isSameForm(live: unknown, applied: unknown): boolean {
+  return live === undefined || Array.isArray(live) === Array.isArray(applied);
 }
 
 /** Whether a value has members by which it is merged: a null adds none. */

@@ -277,8 +277,11 @@ function compareAt(old: unknown, next: unknown, place: Place): void {
   const after = membersOrWhole(next, type, path);
   // Members come and go also where a value takes the place of an object.
   compareMembers(before ?? [], after ?? [], place);
-  const count = before && after ? before.length + after.length : 0;
-  if (isBoth && count === 0 && !isEqual(old, next)) paths.modified.push(path);
+  if (isBoth && !haveMembers(before, after) && !isEqual(old, next)) paths.modified.push(path);
+}
+
+function haveMembers(before: Member[] | undefined, after: Member[] | undefined): boolean {
+  return before !== undefined && after !== undefined && before.length + after.length > 0;
 }
 
 function compareMembers(

@@ -11,6 +11,7 @@ import {
   stringsOf,
 } from "../json.ts";
 import { FORMATS, NUMBER_FORMATS } from "./formats.ts";
+import { partsOf } from "./schema.ts";
 
 /**
  * The fields of a value that are against its schema: types, combinations, required fields, enumerations, limits,
@@ -39,19 +40,19 @@ export function* schemaCauses(
 function* typeCauses(schema: JsonObject, value: unknown, path: string): Generator<Cause> {
   const wanted = typeOf(value === null ? { ...schema, format: undefined } : schema);
   if (isOfType(value, wanted)) return;
-  const { format } = schema;
   const isFraction = wanted === "integer" && typeof value === "number";
-  const isOfFormat =
-    (wanted === "integer" || wanted === "number") &&
-    (Object.hasOwn(NUMBER_FORMATS, String(format)) || format === "double") &&
-    value !== null &&
-    typeof value !== "string" &&
-    !Array.isArray(value);
-  const type = isOfFormat ? String(format) : wanted;
+  const type = isNamedByFormat(schema, wanted, value) ? String(schema["format"]) : wanted;
   const found = JSON.stringify(typeOfValue(value, type));
   const message = `Invalid value: ${found}: ${path} in body must be of type ${type}: ${found}`;
   yield { reason: "FieldValueTypeInvalid", message, field: path };
   if (isFraction) yield outOfFormat(schema, path);
+}
+
+/** Whether an error calls the type of a number by its format: not for what is null, a text or a list. */
+function isNamedByFormat({ format }: JsonObject, wanted: string, value: unknown): boolean {
+  if (wanted !== "integer" && wanted !== "number") return false;
+  if (!Object.hasOwn(NUMBER_FORMATS, String(format)) && format !== "double") return false;
+  return value !== null && typeof value !== "string" && !Array.isArray(value);
 }
 
 const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -270,21 +271,11 @@ export function* identityCauses(
   old?: unknown,
 ): Generator<Cause> {
   if (old !== undefined && isEqual(value, old)) return;
-  const items = own(schema, "items");
-  if (Array.isArray(value) && isObject(items)) {
+  if (Array.isArray(value) && isObject(own(schema, "items")))
     yield* duplicateCauses(schema, value, path);
-    for (const [index, item] of value.entries())
-      yield* identityCauses(items, item, `${path}[${index}]`, oldItem(schema, item, old));
-  }
-  if (!isObject(value)) return;
-  const properties = propertiesOf(schema);
-  const others = own(schema, "additionalProperties");
-  for (const [name, member] of Object.entries(value)) {
-    const known = own(properties, name);
-    const before = isObject(old) ? own(old, name) : undefined;
-    const at = path === "" ? name : `${path}.${name}`;
-    if (isObject(known)) yield* identityCauses(known, member, at, before);
-    else if (isObject(others)) yield* identityCauses(others, member, `${path}[${name}]`, before);
+  for (const part of partsOf(schema, value, path)) {
+    const before = isObject(old) ? own(old, part.name) : oldItem(schema, part.value, old);
+    yield* identityCauses(part.schema, part.value, part.path, before);
   }
 }
 

@@ -42,31 +42,42 @@ function shape(schema: JsonObject, value: unknown, place: Place): unknown {
 }
 
 function shapeObject(schema: JsonObject, value: JsonObject, place: Place): JsonObject {
-  const { path, unknown, keepsNulls } = place;
   const isEmbedded = own(schema, EMBEDDED) === true;
-  const properties = fieldsOf(schema);
-  const others = own(schema, "additionalProperties");
-  const kept = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
-    const known = own(properties, name) ?? others;
-    const at = path === "" ? name : `${path}.${name}`;
-    const isNamed = isObject(own(propertiesOf(schema), name));
-    if (isEmbedded && name === "metadata" && !(member === null && isNamed && keepsNulls)) {
-      // A null is nothing for a schema that names the field, and an empty object otherwise.
-      if (member === null && isNamed) return [];
-      unknown.push(...unknownMetadata(value).map((field) => `${path}.${field}`));
-      return [[name, cleanMetadata(value)]];
-    }
-    if (isObject(known)) {
-      const filled = withDefault(known, member);
-      const given = filled === undefined && keepsNulls ? member : filled;
-      return given === undefined ? [] : [[name, shape(known, given, { ...place, path: at })]];
-    }
-    if (keepsUnknown(schema)) return [[name, member]];
-    unknown.push(at);
-    return [];
-  });
+  const kept = Object.keys(value).flatMap((name) =>
+    isEmbedded && name === "metadata"
+      ? shapeMetadata(schema, value, place)
+      : shapeMember(schema, value, name, place),
+  );
   const result = Object.fromEntries(kept);
-  return { ...result, ...defaultsFor(properties, result) };
+  return { ...result, ...defaultsFor(fieldsOf(schema), result) };
+}
+
+/** The metadata of an object that is embedded. */
+function shapeMetadata(schema: JsonObject, value: JsonObject, place: Place): [string, unknown][] {
+  // A null is nothing for a schema that names the field, and an empty object otherwise.
+  if (value["metadata"] === null && isObject(own(propertiesOf(schema), "metadata")))
+    return place.keepsNulls ? shapeMember(schema, value, "metadata", place) : [];
+  place.unknown.push(...unknownMetadata(value).map((field) => `${place.path}.${field}`));
+  return [["metadata", cleanMetadata(value)]];
+}
+
+function shapeMember(
+  schema: JsonObject,
+  value: JsonObject,
+  name: string,
+  place: Place,
+): [string, unknown][] {
+  const known = own(fieldsOf(schema), name) ?? own(schema, "additionalProperties");
+  const path = place.path === "" ? name : `${place.path}.${name}`;
+  const member = value[name];
+  if (isObject(known)) {
+    const filled = withDefault(known, member);
+    const given = filled === undefined && place.keepsNulls ? member : filled;
+    return given === undefined ? [] : [[name, shape(known, given, { ...place, path })]];
+  }
+  if (keepsUnknown(schema)) return [[name, member]];
+  place.unknown.push(path);
+  return [];
 }
 
 const EMBEDDED = "x-kubernetes-embedded-resource";
@@ -79,26 +90,40 @@ function fieldsOf(schema: JsonObject): JsonObject {
   return { apiVersion: TEXT, kind: TEXT, metadata: { type: "object" }, ...propertiesOf(schema) };
 }
 
+/** An item or a member of a value, with its own schema. */
+interface Part {
+  readonly name: string;
+  readonly path: string;
+  readonly schema: JsonObject;
+  readonly value: unknown;
+}
+
+/** The parts of a value that its schema describes. */
+export function* partsOf(schema: JsonObject, value: unknown, path: string): Generator<Part> {
+  const items = own(schema, "items");
+  if (Array.isArray(value) && isObject(items))
+    for (const [index, item] of value.entries())
+      yield { name: `${index}`, path: `${path}[${index}]`, schema: items, value: item };
+  if (!isObject(value)) return;
+  const others = own(schema, "additionalProperties");
+  for (const [name, member] of Object.entries(value)) {
+    const known = own(propertiesOf(schema), name);
+    if (isObject(known))
+      yield { name, path: path === "" ? name : `${path}.${name}`, schema: known, value: member };
+    else if (isObject(others))
+      yield { name, path: `${path}[${name}]`, schema: others, value: member };
+  }
+}
+
 /** The objects within a value that are embedded, with their paths. */
 export function* embeddedObjects(
   schema: JsonObject,
   value: unknown,
   path = "",
 ): Generator<readonly [object: JsonObject, path: string]> {
-  const items = own(schema, "items");
-  if (Array.isArray(value) && isObject(items))
-    for (const [index, item] of value.entries())
-      yield* embeddedObjects(items, item, `${path}[${index}]`);
-  if (!isObject(value)) return;
-  if (own(schema, EMBEDDED) === true) yield [value, path];
-  const properties = propertiesOf(schema);
-  const others = own(schema, "additionalProperties");
-  for (const [name, member] of Object.entries(value)) {
-    const known = own(properties, name);
-    if (isObject(known))
-      yield* embeddedObjects(known, member, path === "" ? name : `${path}.${name}`);
-    else if (isObject(others)) yield* embeddedObjects(others, member, `${path}[${name}]`);
-  }
+  if (isObject(value) && own(schema, EMBEDDED) === true) yield [value, path];
+  for (const part of partsOf(schema, value, path))
+    yield* embeddedObjects(part.schema, part.value, part.path);
 }
 
 /** Whether an object may have fields that the schema does not name. */

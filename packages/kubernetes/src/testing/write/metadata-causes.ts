@@ -152,14 +152,9 @@ function* labelCauses(labels: unknown, path: string): Generator<Cause> {
 function* ownerCauses(owners: readonly JsonObject[], path: string): Generator<Cause> {
   let controller: string | undefined;
   for (const owner of owners) {
-    const { apiVersion = "", kind = "", name = "" } = owner;
-    if (!/^([^/]*\/)?[^/]+$/.test(String(apiVersion)))
-      yield wrong(`${path}.apiVersion`, apiVersion, "version must not be empty");
-    for (const field of ["kind", "name", "uid"])
-      if (!owner[field]) yield wrong(`${path}.${field}`, "", "must not be empty");
-    if (apiVersion === "v1" && kind === "Event")
-      yield ofOwners(path, ownerValue(owner), "/v1, Kind=Event is disallowed from being an owner");
+    yield* causesOfOwner(owner, path);
     if (owner["controller"] !== true) continue;
+    const { kind = "", name = "" } = owner;
     const found = `${kind}/${name}`;
     if (controller !== undefined)
       yield ofOwners(
@@ -169,6 +164,16 @@ function* ownerCauses(owners: readonly JsonObject[], path: string): Generator<Ca
       );
     controller ??= found;
   }
+}
+
+function* causesOfOwner(owner: JsonObject, path: string): Generator<Cause> {
+  const { apiVersion = "", kind } = owner;
+  if (!/^([^/]*\/)?[^/]+$/.test(String(apiVersion)))
+    yield wrong(`${path}.apiVersion`, apiVersion, "version must not be empty");
+  for (const field of ["kind", "name", "uid"])
+    if (!owner[field]) yield wrong(`${path}.${field}`, "", "must not be empty");
+  if (apiVersion === "v1" && kind === "Event")
+    yield ofOwners(path, ownerValue(owner), "/v1, Kind=Event is disallowed from being an owner");
 }
 
 function ofOwners(field: string, value: unknown, problem: string): Cause {
