@@ -49,6 +49,7 @@ export default {
         "test/**/*.{cluster,services}.ts",
       ],
       ignoreDependencies: [
+        "@kubernetes/client-node",
         "@opentelemetry/sdk-trace-base",
         "axe-core",
         "cockatiel",
