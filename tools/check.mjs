@@ -1,6 +1,7 @@
 // Everything that holds beside the tests. Runs every step even after a failure, so that one run says
 // all there is to say, and tells for each failure what to do.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { delimiter, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readArguments } from "./arguments.mjs";
@@ -66,18 +67,39 @@ const wanted = readArguments(usage, { allowPositionals: true }, ({ positionals }
   return steps.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 });
 
-const results = wanted.map(({ name, command, remedy }) => {
-  console.log(`\n== ${name}: ${command}`);
+/** Runs a step; what it prints comes whole, when it has ended. */
+async function resultOf({ name, command, remedy }) {
+  console.log(`… ${name}`);
   const began = performance.now();
-  const { status } = spawnSync(command, {
+  const child = spawn(command, {
     shell: true,
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, PATH: `${resolve("node_modules/.bin")}${delimiter}${process.env.PATH}` },
   });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text) => {
+      printed += text;
+    });
+  const [status] = await once(child, "close");
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(`\n== ${name}: ${command}\n${printed}`);
   if (status !== 0) console.log(`${name} failed. To fix it: ${remedy}`);
   return { name, remedy, seconds, passed: status === 0 };
-});
+}
+
+async function inTurn(steps) {
+  const results = [];
+  for (const step of steps) results.push(await resultOf(step));
+  return results;
+}
+
+// The others need what `types` makes. The packages take as long as the rest, much of it for the network.
+const first = wanted.filter(({ name }) => name === "format" || name === "types");
+const long = wanted.filter(({ name }) => name === "packages");
+const rest = wanted.filter((step) => !first.includes(step) && !long.includes(step));
+const began = await inTurn(first);
+const results = [...began, ...(await Promise.all([inTurn(rest), inTurn(long)])).flat()];
 
 console.log("\n== summary");
 for (const { name, remedy, seconds, passed } of results)

@@ -52,6 +52,10 @@ describe.each(guides)("%s", (guide) => {
   });
 });
 
+it("no sample names a process by its number, which is 1 in every container", () => {
+  expect(guides.filter((guide) => read(guide).includes("process.pid"))).toEqual([]);
+});
+
 it("headings hold no code, because the reference and GitHub would name their anchors differently", () => {
   const headings = guides.flatMap((guide) =>
     read(guide)

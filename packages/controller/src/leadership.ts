@@ -25,7 +25,8 @@ export interface Leadership {
    * Whether the lease is held now, by the clock: also right in a process that stood still and on a machine that was
    * suspended, before its timers fire.
    * If the lease is over, `lost` aborts before the value is returned. A `Controller` that runs with the leadership asks
-   * before each reconcile; ask before each write of your own. Pass the leadership itself on: a copy by `{ ...leadership }` has no `isHeld`, and `run` refuses it.
+   * before each reconcile; ask before each write of your own. Pass the leadership itself on: a copy by `{ ...leadership }` has no
+   * `isHeld`, and `run` refuses it.
    */
   readonly isHeld: boolean;
 }

@@ -33,7 +33,8 @@ export interface RunOptions {
    * Under a leadership, a stop by `signal` finishes the keys in flight and leaves the queued ones to the next leader, which
    * reconciles every key anyway.
    *
-   * Pass the object itself. A copy by `{ ...leadership }` would not see the end of the term: it has no `isHeld`, and is refused.
+   * Pass the object itself. A copy by `{ ...leadership }` would not see the end of the term: it has no `isHeld`, and is
+   * refused.
    *
    * @defaultValue the first argument of `run`, if that is a leadership; otherwise none
    */
