@@ -1,4 +1,3 @@
-import { realClock } from "@holdfast/clock";
 import { describe, expect, it } from "vitest";
 import {
   requireAbove,
@@ -13,6 +12,7 @@ import {
   requireString,
   requireText,
 } from "../../src/internal/arguments.ts";
+import { realClock } from "../../src/real-clock.ts";
 
 // Checks that only other packages use; bad-input.test.ts covers the others.
 const checks = {

@@ -1,6 +1,7 @@
-import { DeadlockError, FakeClock } from "@holdfast/clock/testing";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { DeadlockError } from "../../src/testing/deadlock-error.ts";
 import { eventLoop } from "../../src/testing/event-loop.ts";
+import { FakeClock } from "../../src/testing/fake-clock.ts";
 
 afterEach(() => vi.restoreAllMocks());
 

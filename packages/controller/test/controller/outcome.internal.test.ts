@@ -1,7 +1,6 @@
 import {
   isRetryAfterError,
   isTerminalError,
-  type ReconcileResult,
   RetryAfterError,
   TerminalError,
 } from "@holdfast/controller";
@@ -13,6 +12,7 @@ import {
   type RetryOutcome,
   type Settlement,
 } from "../../src/reconcile/outcome.ts";
+import type { ReconcileResult } from "../../src/reconcile/reconcile.ts";
 
 const INFINITY = Number.POSITIVE_INFINITY;
 const broken = new Error("broken");

@@ -1,8 +1,8 @@
-import { BodyTooLongError } from "@holdfast/kubernetes";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyText } from "../../../../test/any-text.ts";
 import { lines } from "../../src/transport/lines.ts";
+import { BodyTooLongError } from "../../src/transport/read-body.ts";
 
 /** A body that counts how often it was left before its end. */
 function bodyOf(chunks: readonly Uint8Array[]) {
