@@ -137,12 +137,15 @@ describe("an exploration with a limit", () => {
     const stop = new AbortController();
     const listeners = vi.spyOn(stop.signal, "removeEventListener");
     const added = vi.spyOn(stop.signal, "addEventListener");
-    let worlds = 0;
-    const scenario = async (): Promise<void> => {
+    let [worlds, ticks] = [0, 0];
+    const scenario = async ({ clock }: { readonly clock: Clock }): Promise<void> => {
       worlds += 1;
       if (worlds < 6) return;
       stop.abort(reason);
-      await new Promise(() => {});
+      for (;;) {
+        await clock.sleep(1_000);
+        ticks += 1;
+      }
     };
     const program = async ({ link, signal, clock }: ProgramContext<{ done: number }>) => {
       await link(async () => {}, "call")();
@@ -153,7 +156,7 @@ describe("an exploration with a limit", () => {
       world: () => ({ done: 1 }),
     });
     await expect(work).rejects.toBe(reason);
-    expect(worlds).toBe(6);
+    expect([worlds, ticks]).toEqual([6, 0]);
     expect(added.mock.calls.length).toBeLessThanOrEqual(listeners.mock.calls.length + 1);
   });
 });
