@@ -63,7 +63,7 @@ export function load(app) {
 }
 
 /** Files that a browser would save rather than show. */
-const CODE = /\.([cm]?[jt]s|ya?ml|md)$/;
+const CODE = /\.([cm]?[jt]s|ya?ml|md|html)$/;
 
 const ANCHOR = /<a [^>]*class="tsd-anchor-icon">[\s\S]*?<\/a>/g;
 
@@ -74,7 +74,7 @@ const SEARCH = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is TypeDoc's code
     from: 'i.split(" ").map(c=>c.length?`*${c}*`:"")',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
-    to: 'i.split(/[\\s:^~*]+/).map(c=>c.replace(/^[+-]+/,"")).filter(c=>c&&!/^(an?|at|by|for|how|i|in|is|of|on|or|the|to|with)$/i.test(c)).map(c=>`${c}^4 *${c}*`)',
+    to: 'i.split(/[\\s:^~*]+/).map(c=>c.replace(/^[+-]+/,"")).filter(c=>c&&!/^(an?|at|by|for|how|i|in|is|my|of|on|or|the|to|with|your)$/i.test(c)).map(c=>`${c}^4 *${c}*`)',
   },
   {
     // A property with exactly this name, such as `deadline`, stood above the guide about deadlines.
@@ -109,7 +109,7 @@ function finished(html) {
   return html
     .replaceAll(/href="[^"]*assets\/icons\.svg#/g, 'href="#') // the symbols are in each page; a file may not load them
     .replaceAll(/<summary[\s\S]*?<\/summary>/g, (title) => title.replace(ANCHOR, "")) // no button holds a link
-    .replaceAll(/(href="[^"]*media\/[^"]+\.(?:[cm]?[jt]s|ya?ml|md))"/g, '$1.txt"')
+    .replaceAll(/(href="[^"]*media\/[^"]+\.(?:[cm]?[jt]s|ya?ml|md|html))"/g, '$1.txt"')
     .replace('<div class="col-content">', '<main class="col-content" id="content" tabindex="-1">')
     .replace(
       /<\/div>\s*<div class="col-sidebar">/,
