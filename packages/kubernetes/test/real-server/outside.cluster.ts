@@ -24,7 +24,6 @@ class Provider implements AsyncDisposable {
   readonly records = new Map<string, string>();
   /** The tokens of the calls that it has accepted, in order. */
   readonly accepted: number[] = [];
-  refused = 0;
   /** Called before a call is judged: a process can be stopped meanwhile. */
   onCall: () => void = () => undefined;
   readonly #server = createServer((request, response) => {
@@ -41,10 +40,7 @@ class Provider implements AsyncDisposable {
     const body = await text(request);
     this.onCall();
     const token = Number(request.headers["fencing-token"]);
-    if (!(token >= (this.accepted.at(-1) ?? 0))) {
-      this.refused++;
-      return 412;
-    }
+    if (!(token >= (this.accepted.at(-1) ?? 0))) return 412;
     this.accepted.push(token);
     const name = (request.url ?? "").slice(1);
     if (request.method === "DELETE") this.records.delete(name);
