@@ -84,7 +84,7 @@ function entriesOf(name: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const file of reports.sort((a, b) => isRoot(b) - isRoot(a))) {
     const text = readFileSync(join(folder, file), "utf8");
-    const [, entry = ""] = /^\/\/ (\S+)/.exec(text) ?? [];
+    const [, entry = ""] = /^\/\/ @holdfast\/(\S+)/.exec(text) ?? [];
     const names = [
       ...text.matchAll(/^export (?:abstract )?(?:class|const|function|interface|type) (\w+)/gm),
       ...text.matchAll(/^export \{ (\w+) \}/gm),

@@ -37,7 +37,7 @@ const MAX_BOOKMARKS = 2;
  * | the version of a write | an event of its key that is not older, or a list that has it |
  * | a write that took the object away | the watch has come to its version, or such a list |
  * | a tombstone: the UID of a deleted object | its event DELETED, or a list begun later |
-| both | two bookmarks have not shown them: then a list comes |
+ * | both | two bookmarks have not shown them: then a list comes |
  *
  * A list has a write if it was begun after the response, or if its version is not older.
  */
