@@ -490,8 +490,7 @@ export class Trial<World> implements ReplicaWorld {
     await this.#untilQuiet(this.#now);
     if (this.#lastChange === changes) return;
     const change = this.journal.steps[this.#lastChange - 1];
-    const lines = differenceOf(before, this.#state);
     const text = `a program that is started again on its last state changes it: ${change?.text}`;
-    this.#fail(text, { lines });
+    this.#fail(text, { lines: differenceOf(before, this.#state) });
   }
 }
