@@ -8,6 +8,7 @@ import { KubeClient } from "../client/kube-client.ts";
 import type { WriteHooks } from "../client/kube-client-options.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
+import { catchUp, sync } from "../reflect/catch-up.ts";
 import { Hooks } from "../reflect/hooks.ts";
 import { Progress } from "../reflect/progress.ts";
 import { Reflector, type ReflectorSettings } from "../reflect/reflector.ts";
@@ -176,7 +177,7 @@ export class Cluster implements Runnable {
    */
   async catchUp(signal: AbortSignal): Promise<void> {
     requireSignal("signal", signal);
-    await Promise.all(this.#reflectors.map((reflector) => reflector.catchUp(signal)));
+    await Promise.all(this.#reflectors.map((reflector) => catchUp(reflector, signal)));
   }
 
   /**
@@ -185,7 +186,7 @@ export class Cluster implements Runnable {
    * @internal
    */
   async settled(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#reflectors.map((reflector) => reflector.sync(signal)));
+    await Promise.all(this.#reflectors.map((reflector) => sync(reflector, signal)));
   }
 
   /** Status as plain data: `JSON.stringify` it for a health endpoint. */

@@ -77,10 +77,10 @@ const YOUNG_LIST = 10_000;
 type Request = Pick<NextStep, "request" | "probe" | "delay">;
 
 /** A `Retry-After` below this, in milliseconds, names no time: the backoff is longer. */
-const MIN_RETRY_AFTER = 1_000;
+const MIN_BUSY = 1_000;
 
 /** An informer waits at most this for a server that named a time, in milliseconds. */
-export const MAX_RETRY_AFTER = 300_000;
+export const MAX_BUSY = 300_000;
 
 const LIST: Request = { request: "list", probe: false, delay: "none" };
 
@@ -137,8 +137,8 @@ export function endOf(error: unknown): SessionEnd {
   if (isExpired(found)) return { kind: "expired" };
   const { statusCode, retryAfter = 0 } = found;
   const isBusy = statusCode === 429 || statusCode === 503;
-  if (!isBusy || retryAfter < MIN_RETRY_AFTER) return { kind: "failed", error };
-  return { kind: "busy", after: Math.min(retryAfter, MAX_RETRY_AFTER) };
+  if (!isBusy || retryAfter < MIN_BUSY) return { kind: "failed", error };
+  return { kind: "busy", after: Math.min(retryAfter, MAX_BUSY) };
 }
 
 /** An ERROR event may have a reason and no code. */

@@ -1,13 +1,14 @@
-import type { Clock, Timer } from "@holdfast/clock";
+import type { Timer } from "@holdfast/clock";
 import { LinkedController } from "@holdfast/clock/internal";
-import type { KubeResponse, KubeTransport } from "../transport/kube-transport.ts";
+import type { ApiTarget } from "../client/api-request.ts";
+import type { KubeResponse } from "../transport/kube-transport.ts";
 
 const LF = 10;
 const CR = 13;
 
 /** Options for a {@link RequestScope}. */
 export interface RequestScopeOptions {
-  readonly target: { readonly clock: Clock; readonly transport: KubeTransport };
+  readonly target: ApiTarget;
   /** Milliseconds without a byte, other than a newline, after which the requests are given up. */
   readonly idleTimeout: number;
 }
@@ -26,8 +27,8 @@ export class RequestStop {
  * for the idle timeout. Disposal leaves no request, no timer and no listener.
  */
 export class RequestScope implements Disposable {
-  /** The transport, with an eye on the bytes. */
-  readonly transport: KubeTransport;
+  /** The target, with an eye on the bytes. */
+  readonly target: ApiTarget;
   readonly #controller: LinkedController;
   readonly #idleTimeout: number;
   readonly #timer: Timer;
@@ -38,11 +39,12 @@ export class RequestScope implements Disposable {
     this.#idleTimeout = idleTimeout;
     this.#timer = clock.afterFunc(idleTimeout, () => this.stop("idle"), { label: "watch idle" });
     this.#controller = new LinkedController(signal);
-    this.transport = {
+    const observed: ApiTarget["transport"] = {
       description: transport.description,
       namespace: transport.namespace,
       send: async (request, own) => this.#observe(await transport.send(request, own)),
     };
+    this.target = { ...target, transport: observed };
   }
 
   get signal(): AbortSignal {

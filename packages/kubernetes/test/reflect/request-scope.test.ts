@@ -30,7 +30,7 @@ describe("the scope of requests", () => {
   it("ends after the idle timeout, counted from the last byte", async () => {
     const { clock, scope } = scopeOf(new AbortController().signal);
     await clock.run(async () => {
-      const { body } = await scope.transport.send(request, scope.signal);
+      const { body } = await scope.target.transport.send(request, scope.signal);
       for await (const _ of body) expect(scope.signal.aborted).toBe(false);
       expect(clock.monotonic()).toBe(1_180_000);
       await clock.sleep(89_999);
