@@ -25,6 +25,8 @@ const metadata = { name: "ann", namespace: "default", uid: "u", resourceVersion:
 const FOUND: Answer = { body: { metadata } };
 const object = { metadata: { name: "ann", namespace: "default" } };
 const ref = "default/ann";
+const owner = { apiVersion: "v1", kind: "Pod", name: "o", uid: "o", controller: true };
+const OWNED = { metadata: { ...object.metadata, ownerReferences: [owner] } };
 const crd = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -44,8 +46,13 @@ const CALLS: Record<string, (client: KubeClient) => PromiseLike<unknown>> = {
   update: (client) => client.update(ConfigMap, { metadata }),
   patch: (client) => client.patch(ConfigMap, ref, { data: null }),
   apply: (client) => client.apply(ConfigMap, object),
-  modify: (client) => client.modify(ConfigMap, ref, () => {}),
+  modify: (client) =>
+    client.modify(ConfigMap, ref, (stored) => Object.assign(stored, { data: {} })),
   delete: (client) => client.delete(ConfigMap, ref),
+  request: (client) => client.request({ path: "/version" }),
+  list: (client) => client.list(ConfigMap).next(),
+  "apply with owned": (client) => client.apply(ConfigMap, OWNED, { owned: true }),
+  "get with subresource": (client) => client.get(ConfigMap, ref, { subresource: "status" }),
   ensureCrd: (client) => ensureCrd(client, crd as never),
 };
 
@@ -112,19 +119,82 @@ it.each([1, 3])(
   },
 );
 
-it("at most five frames of ours stand between a change and the caller", async () => {
-  const { clock, client } = world(FOUND);
+/** Frames of this package, and of those below it, in the stack of an error of `work`. */
+async function framesOf(clock: FakeClock, work: () => PromiseLike<unknown>): Promise<number> {
   const limit = Error.stackTraceLimit;
   Error.stackTraceLimit = 50;
   try {
-    const modify = client.modify(ConfigMap, ref, () => {
-      throw new Error("inside");
-    });
-    const error = (await clock.run(() => modify.catch((caught: unknown) => caught))) as Error;
+    const error = (await clock.run(async () => {
+      try {
+        return await work();
+      } catch (caught) {
+        return caught;
+      }
+    })) as Error;
     const frames = error.stack?.match(/^ +at .*$/gm) ?? [];
     const ours = /packages\/(clock|wait|kubernetes)\/src\/(?!testing)/;
-    expect(frames.filter((frame) => ours.test(frame)).length).toBeLessThanOrEqual(5);
+    return frames.filter((frame) => ours.test(frame)).length;
   } finally {
     Error.stackTraceLimit = limit;
   }
+}
+
+it("at most five frames of ours stand between a change and the caller", async () => {
+  const { clock, client } = world(FOUND);
+  const modify = () =>
+    client.modify(ConfigMap, ref, () => {
+      throw new Error("inside");
+    });
+  expect(await framesOf(clock, modify)).toBeLessThanOrEqual(5);
+});
+
+/** Ways in which a transport of the user fails. */
+const FAILURES: Record<string, () => Promise<never>> = {
+  "throws at once": () => {
+    throw new Error("inside");
+  },
+  "rejects at once": async () => {
+    throw new Error("inside");
+  },
+  "rejects later": async () => {
+    await Promise.resolve();
+    throw new Error("inside");
+  },
+};
+
+/** A client whose transport answers requests until it fails. */
+function failing(fail: () => Promise<never>, ...answers: readonly Answer[]) {
+  const clock = new FakeClock();
+  const { transport } = scriptedTransport(...answers);
+  let rest = answers.length;
+  const send: typeof transport.send = (request, signal) =>
+    rest-- > 0 ? transport.send(request, signal) : fail();
+  const logger = quietLogger();
+  return { clock, client: new KubeClient({ transport: { ...transport, send }, clock, logger }) };
+}
+
+/** Calls of several requests. */
+const SECOND = new Set(["modify", "apply with owned", "ensureCrd"]);
+
+describe.each(Object.entries(CALLS))("%s, if the transport", (name, call) => {
+  // It calls other public methods.
+  const [most, first] = name === "ensureCrd" ? [8, BOTH.slice(0, 1)] : [5, BOTH];
+  describe.each(Object.entries(FAILURES))("%s", (_, fail) => {
+    const requests: (readonly [string, readonly Answer[]])[] = [
+      ["the first request", []],
+      ["a request that was refused before", [busy(429, 1)]],
+    ];
+    if (SECOND.has(name)) requests.push(["the second request", [FOUND]]);
+    it.each(requests)(
+      `shows the callers for %s, behind at most ${most} frames of ours`,
+      async (_when, answers) => {
+        const { clock, client } = failing(fail, ...answers);
+        const frames = await framesOf(clock, () => call(client));
+        const again = failing(fail, ...answers);
+        const shown = await again.clock.run(() => callersOf(() => call(again.client)));
+        expect(shown.callers).toEqual(expect.arrayContaining([...first]));
+        expect(frames).toBeLessThanOrEqual(most);
+      },
+    );
+  });
 });

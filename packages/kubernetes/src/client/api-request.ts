@@ -77,14 +77,28 @@ export async function openRequest(
   request: ApiRequest,
   signal: AbortSignal,
 ): Promise<KubeResponse> {
+  // On a stack of its own: a transport that throws at once would show all steps of the call, and no caller. Promises that
+  // async functions hand on are attached one microtask later, so two.
+  await Promise.resolve();
+  await Promise.resolve();
+  signal.throwIfAborted();
   if (request.method !== "GET") target.beforeWrite?.();
   const beforeSend = request.method === "GET" ? undefined : target.beforeWrite;
   const sent = { ...formatRequest(request), ...(beforeSend && { beforeSend }) };
-  const response = await sendMeasured(target, sent, signal);
+  const { transport, clock, onRequested, onWarning } = target;
+  const start = clock.monotonic();
+  let code = "<error>";
+  let response: KubeResponse;
+  try {
+    response = await transport.send(sent, signal);
+    code = String(response.status);
+  } finally {
+    onRequested?.({ method: request.method, code, duration: clock.monotonic() - start });
+  }
   const { warning } = response.headers;
-  if (warning !== undefined) target.onWarning?.(warning);
+  if (warning !== undefined) onWarning?.(warning);
   if (response.status >= 200 && response.status < 300) return response;
-  throw await failureOf(request, response, target.clock);
+  throw await failureOf(request, response, clock);
 }
 
 function formatRequest(request: ApiRequest): KubeRequest {
@@ -96,40 +110,24 @@ function formatRequest(request: ApiRequest): KubeRequest {
   return { method, path: path + formatQuery(query), headers, body: text };
 }
 
-async function sendMeasured(
-  { transport, clock, onRequested }: ApiTarget,
-  request: KubeRequest,
-  signal: AbortSignal,
-): Promise<KubeResponse> {
-  const { method } = request;
-  const start = clock.monotonic();
-  let code = "<error>";
-  try {
-    const response = await transport.send(request, signal);
-    code = String(response.status);
-    return response;
-  } finally {
-    onRequested?.({ method, code, duration: clock.monotonic() - start });
-  }
-}
-
 /**
  * Sends one request, once, and reads the JSON of its response.
  *
  * @throws ApiError for a status other than 2xx, and for a response that is not an object of JSON
  * @throws BodyTooLongError for a response above 64 MiB
  */
-export async function requestJson(
+export function requestJson(
   target: ApiTarget,
   request: ApiRequest,
   signal: AbortSignal,
 ): Promise<object> {
-  const { status, type = "no content-type", text } = await requestText(target, request, signal);
-  const { method, path } = request;
-  const value = parseObject(text);
-  if (value !== undefined) return value;
-  const message = `the response is not a JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
-  throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
+  return requestText(target, request, signal, ({ status, type = "no content-type", text }) => {
+    const { method, path } = request;
+    const value = parseObject(text);
+    if (value !== undefined) return value;
+    const message = `the response is not a JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
+    throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
+  });
 }
 
 /**
@@ -138,27 +136,41 @@ export async function requestJson(
  * @throws ApiError for a status other than 2xx, and for a response that is said to be JSON and is none
  * @throws BodyTooLongError for a response above 64 MiB
  */
-export async function requestAny(
+export function requestAny(
   target: ApiTarget,
   request: ApiRequest,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const { status, type = "", text } = await requestText(target, request, signal);
-  if (!/^application\/json\b/i.test(type)) return text;
-  try {
-    return parseJson(text);
-  } catch {
-    const { method, path } = request;
-    const message = "the response is not JSON, although its content-type says so";
-    throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
-  }
+  return requestText(target, request, signal, ({ status, type = "", text }) => {
+    if (!/^application\/json\b/i.test(type)) return text;
+    try {
+      return parseJson(text);
+    } catch {
+      const { method, path } = request;
+      const message = "the response is not JSON, although its content-type says so";
+      throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
+    }
+  });
 }
 
-async function requestText(target: ApiTarget, request: ApiRequest, signal: AbortSignal) {
-  const { status, headers, body } = await openRequest(target, request, signal);
-  const name = `${request.method} ${request.path}`;
-  const text = (await readBody(body, MAX_RESPONSE, name)).toString("utf8");
-  return { status, type: headers["content-type"], text };
+/** A response that was read. */
+interface TextResponse {
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly text: string;
+}
+
+function requestText<Value>(
+  target: ApiTarget,
+  request: ApiRequest,
+  signal: AbortSignal,
+  parse: (response: TextResponse) => Value,
+): Promise<Value> {
+  return openRequest(target, request, signal).then(async ({ status, headers, body }) => {
+    const name = `${request.method} ${request.path}`;
+    const text = (await readBody(body, MAX_RESPONSE, name)).toString("utf8");
+    return parse({ status, type: headers["content-type"], text });
+  });
 }
 
 function formatQuery(query: NonNullable<ApiRequest["query"]>): string {

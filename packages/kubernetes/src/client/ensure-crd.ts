@@ -83,16 +83,21 @@ export async function ensureCrd(
     clock,
     cause: () => new Error(missing),
   };
-  return await limited(call, async (signal) => {
-    const waiting = { signal, clock, backoff: { duration: PERIOD } };
-    await poll(() => ifServed(() => write(client, { crd, name, signal })), waiting);
-    missing = "the definition is not established";
-    const stored = await poll(() => ifServed(() => findEstablished(client, name, signal)), waiting);
-    for (const resource of resources) {
-      missing = `${resource.apiVersion} is not served`;
-      await poll(() => isListed(client, resource, signal), waiting);
-    }
-    return stored;
+  // Each `async` step more would be a frame between an error and the caller.
+  return limited(call, (signal) => {
+    const until = { signal, clock, backoff: { duration: PERIOD } };
+    return poll(() => ifServed(write(client, { crd, name, signal })), until)
+      .then(() => {
+        missing = "the definition is not established";
+        return poll(() => ifServed(findEstablished(client, name, signal)), until);
+      })
+      .then(async (stored) => {
+        for (const resource of resources) {
+          missing = `${resource.apiVersion} is not served`;
+          await poll(() => isListed(client, resource, signal), until);
+        }
+        return stored;
+      });
   });
 }
 
@@ -111,25 +116,27 @@ interface Definition {
 }
 
 /** Undefined while the server does not serve the path, as for a moment after its start. */
-async function ifServed<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
-  try {
-    return await work();
-  } catch (error) {
+function ifServed<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  return work.catch((error: unknown) => {
     if (isNotServed(error)) return undefined;
     throw error;
-  }
+  });
 }
 
-async function write(client: KubeClient, definition: Definition): Promise<true> {
+function write(client: KubeClient, definition: Definition): Promise<unknown> {
   const { crd, name, signal } = definition;
-  if ((await client.find(Crd, name, { signal })) === undefined)
-    try {
-      await client.create(Crd, crd, { signal });
-      return true;
-    } catch (error) {
-      if (!isApiError(error, "AlreadyExists")) throw error; // another replica was faster
-    }
-  await client.modify(
+  const update = () => modify(client, definition);
+  return client.find(Crd, name, { signal }).then((found) => {
+    if (found !== undefined) return update();
+    return client.create(Crd, crd, { signal }).catch((error: unknown) => {
+      if (isApiError(error, "AlreadyExists")) return update(); // another replica was faster
+      throw error;
+    });
+  });
+}
+
+function modify(client: KubeClient, { crd, name, signal }: Definition): Promise<unknown> {
+  return client.modify(
     Crd,
     name,
     (stored) => {
@@ -141,7 +148,6 @@ async function write(client: KubeClient, definition: Definition): Promise<true> 
     },
     { signal },
   );
-  return true;
 }
 
 async function findEstablished(

@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "@holdfast/clock";
 import { requireFunction } from "@holdfast/clock/internal";
-import { retry } from "@holdfast/wait";
-import { isConflict } from "@holdfast/wait/internal";
 import type {
   ApplyInput,
   CreateInput,
@@ -60,7 +58,7 @@ import { completed, type ObjectRequest, storedOf } from "./written-object.ts";
  *
  * | Response | Reaction |
  * | --- | --- |
- * | 429, or 503, which names a time to wait | the request is sent again after it: at most five times, and only within the timeout. A write only if the response is the server's own `Status`: a gateway may have passed it on |
+ * | 429, or 503, which names a time to wait | the call is made again after it: at most five times in a row, and only within the timeout. After a write only if the response is the server's own `Status`: a gateway may have passed it on |
  * | 200, and not an object of the resource | rejects with an {@link ApiError} |
  * | another error of the server | rejects with an {@link ApiError} |
  * | the connection breaks, or there is none | rejects with a `ConnectionError`; a GET on a connection that was idle is sent once more |
@@ -125,13 +123,7 @@ export class KubeClient {
     ref: ObjectRef,
     options: KubeReadOptions = {},
   ): Promise<StoredObject<T>> {
-    requireResource(resource);
-    const { subresource, ...limits } = resolveRead(options, "get");
-    const path = objectPath(resource, ref, subresource);
-    const place = { resource, subresource };
-    const read = (send: Send) => sendTo(place, send, { method: "GET", path });
-    const response = await call(this.#options.target, `GET ${path}`, limits, read);
-    return this.#stored<StoredObject<T>>(resource, { method: "GET", path, subresource }, response);
+    return await this.#read<StoredObject<T>>(resource, ref, options);
   }
 
   /**
@@ -148,7 +140,7 @@ export class KubeClient {
     options: KubeReadOptions = {},
   ): Promise<StoredObject<T> | undefined> {
     try {
-      return await this.get(resource, ref, options);
+      return await this.#read<StoredObject<T>>(resource, ref, options);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -278,14 +270,16 @@ export class KubeClient {
     if (pending.controller === undefined) return await this.#write(pending);
     const { request, limits, facts } = pending;
     const name = `${request.method} ${request.path}`;
-    return await call(this.#options.target, name, limits, async (send) => {
-      const owned = await this.#ownedRequest(pending, send);
-      return this.#written(pending, await sendTo(facts, send, owned));
-    });
+    return await call(this.#options.target, name, limits, (send) =>
+      this.#ownedRequest(pending, send)
+        .then((owned) => sendTo(facts, send, owned))
+        .then((response) => this.#written(pending, response)),
+    );
   }
 
   /**
-   * Reads an object, changes it, and replaces it; again from the start if it changed meanwhile, until the timeout.
+   * Reads an object, changes it, and replaces it; again from the start if it changed meanwhile, until the timeout, or if
+   * the server was too busy for one of the requests.
    * The delays grow from 10 ms to 1 s, with full jitter.
    *
    * @param resource - the resource
@@ -319,19 +313,8 @@ export class KubeClient {
       return this.#written(pending, await sendTo(pending.facts, send, pending.request));
     };
     const name = `PUT ${objectPath(resource, ref, subresource)}`;
-    let conflict: unknown;
-    return await call(target, name, { ...limits, cause: () => conflict }, (send, signal) =>
-      retry(() => attempt(send), {
-        backoff: { ...CONFLICT_BACKOFF, random },
-        retries: Number.POSITIVE_INFINITY,
-        shouldRetry: ({ error }) => isConflict(error),
-        onRetry: ({ error }) => {
-          conflict = error;
-        },
-        signal,
-        clock: target.clock,
-      }),
-    );
+    const conflictBackoff = { ...CONFLICT_BACKOFF, random };
+    return await call(target, name, { ...limits, conflictBackoff }, attempt);
   }
 
   /**
@@ -383,6 +366,18 @@ export class KubeClient {
     }
   }
 
+  #read<Body>(resource: Resource, ref: ObjectRef, options: KubeReadOptions): Promise<Body> {
+    requireResource(resource);
+    const { subresource, ...limits } = resolveRead(options, "get");
+    const path = objectPath(resource, ref, subresource);
+    const request = { method: "GET", path } as const;
+    return call(this.#options.target, `GET ${path}`, limits, (send) =>
+      sendTo({ resource, subresource }, send, request).then((response) =>
+        this.#stored<Body>(resource, { ...request, subresource }, response),
+      ),
+    );
+  }
+
   #stored<Body>(
     resource: Resource,
     request: Omit<ObjectRequest, "server">,
@@ -392,12 +387,12 @@ export class KubeClient {
     return storedOf(resource, response, { ...request, server });
   }
 
-  async #write<Body>(pending: PendingWrite): Promise<Body> {
+  #write<Body>(pending: PendingWrite): Promise<Body> {
     const { request, limits, facts } = pending;
     const name = `${request.method} ${request.path}`;
     const { target } = this.#options;
-    return await call(target, name, limits, async (send) =>
-      this.#written(pending, await sendTo(facts, send, request)),
+    return call(target, name, limits, (send) =>
+      sendTo(facts, send, request).then((response) => this.#written<Body>(pending, response)),
     );
   }
 

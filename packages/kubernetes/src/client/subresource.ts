@@ -16,13 +16,11 @@ interface Place {
  *
  * @throws ApiError that names the subresource and is not `NotFound`, if the kind lacks it
  */
-export async function sendTo(place: Place, send: Send, request: ApiRequest): Promise<object> {
-  try {
-    return await send(request);
-  } catch (error) {
+export function sendTo(place: Place, send: Send, request: ApiRequest): Promise<object> {
+  return send(request).catch(async (error: unknown) => {
     if (place.subresource === undefined || !isNotFound(error)) throw error;
     throw (await isLacking(place, send)) ? lacking(place, request) : error;
-  }
+  });
 }
 
 async function isLacking({ resource, subresource }: Place, send: Send): Promise<boolean> {

@@ -110,6 +110,29 @@ describe("a request that the server defers", () => {
     ]);
   });
 
+  it("makes a modify begin again, with the object as it is then", async () => {
+    const metadata = { name: "ann", namespace: "default", uid: "u", resourceVersion: "7" };
+    const stored = (a: string) => ({ body: { metadata, data: { a } } });
+    const { clock, timeline, requests, client } = world(
+      stored("old"),
+      busy(429, 1),
+      stored("new"),
+      FOUND,
+    );
+    await clock.run(() =>
+      client.modify(ConfigMap, "default/ann", ({ data }) => {
+        if (data) data["b"] = "added";
+      }),
+    );
+    expect(timeline.events).toEqual([
+      [0, "GET"],
+      [0, "PUT"],
+      [1_000, "GET"],
+      [1_000, "PUT"],
+    ]);
+    expect(JSON.parse(requests[3]?.body ?? "")).toMatchObject({ data: { a: "new", b: "added" } });
+  });
+
   it.each([
     ["429 without a time", failure(429, "TooManyRequests")],
     ["503 without a time", failure(503, "ServiceUnavailable")],

@@ -180,7 +180,11 @@ export async function poll<Value>(
   const run = (): Promise<Value> => {
     startedAt = clock.monotonic();
     limit = new Deadline(attemptTimeout, { clock, signal });
-    return limit.wait(fn, { attempt: ++attempt, signal: limit.signal });
+    const given = { attempt: ++attempt, signal: limit.signal };
+    // A deadline that never comes would be a frame in the stack of every error.
+    return attemptTimeout === NEVER
+      ? abortable(fn, signal, undefined, given)
+      : limit.wait(fn, given);
   };
   const failed = (error: unknown): unknown => {
     startedAt = undefined;
