@@ -1,4 +1,4 @@
-import { isLockConflictError, type ResourceLock } from "@holdfast/controller";
+import { isLockConflictError, MemoryLock, type ResourceLock } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "./error-of.ts";
 
@@ -17,6 +17,26 @@ export function testResourceLock(name: string, make: () => ResourceLock): void {
       const second = await lock.update({ ...record, holder: "b" }, first.version, signal);
       expect(second.version).not.toBe(first.version);
       expect(await lock.get(signal)).toEqual(second);
+    });
+
+    it("lists the records of several locks as get reads them, if it lists", async () => {
+      const locks = [make(), make(), make()] as const;
+      const [lock, , last] = locks;
+      if (lock.list === undefined) return;
+      await lock.create(record, signal);
+      await last.create({ ...record, holder: "b" }, signal);
+      const reversed = [...locks].reverse();
+      const listed = await lock.list(reversed, signal);
+      expect(listed).toEqual(await Promise.all(reversed.map((each) => each.get(signal))));
+      expect(listed.map((found) => found?.record.holder)).toEqual(["b", undefined, "a"]);
+      const { version = "" } = listed[0] ?? {};
+      await last.update({ ...record, holder: "c" }, version, signal);
+      expect((await lock.list([last], signal))[0]?.record.holder).toBe("c");
+      const foreign = { ...new MemoryLock(), description: "of another kind" } as ResourceLock;
+      const refused = await errorOf(lock.list([lock, foreign], signal));
+      expect(String(refused)).toMatch(/^TypeError: locks must be .*, got of another kind$/);
+      const reason = new Error("stop");
+      await expect(lock.list(locks, AbortSignal.abort(reason))).rejects.toBe(reason);
     });
 
     it("refuses to create a second record", async () => {

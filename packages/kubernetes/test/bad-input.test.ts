@@ -77,7 +77,7 @@ const segment = name(
 );
 
 const cluster = new Cluster({ transport, clock });
-const client = { get: f, find: f, create: f, update: f, patch: f };
+const client = { get: f, list: f, find: f, create: f, update: f, patch: f };
 const recorder = new EventRecorder({ client, controller: "a", clock } as never);
 const server = new HealthServer();
 const api = new FakeApi({ clock, resources: [ConfigMap] });
@@ -204,7 +204,7 @@ const helperDoors = [
       "options",
       required(
         kinds.object<LeaseLockOptions>({
-          client: required(kinds.methods("get", "create", "update")),
+          client: required(kinds.methods("get", "list", "create", "update")),
           namespace: required(dnsLabel),
           name: required(segment),
           leaseDuration: kinds.positive,

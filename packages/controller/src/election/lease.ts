@@ -5,6 +5,7 @@ import type { LeaseRecord } from "./lease-record.ts";
 import { isLockConflictError } from "./lock-conflict-error.ts";
 import {
   type ResourceLock,
+  requireListed,
   requireVersioned,
   requireWritten,
   type Versioned,
@@ -87,9 +88,20 @@ export class Lease {
     return this.#decide(undefined) === "acquire";
   }
 
-  /** Reads the record, and changes nothing. */
-  async look(signal: AbortSignal): Promise<void> {
-    await this.#read(signal);
+  /**
+   * Reads the records of leases with equal options, and changes nothing: in one request if their locks can, otherwise
+   * in one for each. Rejects with the first error when all requests have settled.
+   */
+  static async look(leases: readonly Lease[], signal: AbortSignal): Promise<void> {
+    const [first] = leases;
+    if (first === undefined) return;
+    const locks = leases.map((lease) => lease.#options.lock);
+    const [lock] = locks.filter(canList);
+    if (lock === undefined || locks.some(({ list }) => list !== lock.list))
+      return await settled(leases.map((lease) => lease.#read(signal)));
+    const listed = await first.#request((bounded) => lock.list(locks, bounded), signal);
+    const found = requireListed(listed, locks.length);
+    for (const [at, lease] of leases.entries()) lease.#see(found[at]);
   }
 
   /** Tries to become leader. Undefined if another process leads or was faster. */
@@ -228,4 +240,14 @@ export class Lease {
     this.#observed = { record: latest.record, seenAt: this.#options.clock.monotonic() };
     if (this.holder !== before) this.#options.onHolder(this.holder);
   }
+}
+
+function canList(lock: ResourceLock): lock is ResourceLock & Required<Pick<ResourceLock, "list">> {
+  return lock.list !== undefined;
+}
+
+/** Resolves when all have settled. Rejects with the first error then. */
+export async function settled(promises: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(promises);
+  for (const result of results) if (result.status === "rejected") throw result.reason;
 }

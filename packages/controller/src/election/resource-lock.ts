@@ -78,6 +78,19 @@ export interface ResourceLock {
   update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned>;
 
   /**
+   * Reads the records of several locks in one request, for `Shards`, which look at all their locks at a time.
+   *
+   * @param locks - locks of this class and place, this one among them
+   * @param signal - aborts the request
+   * @returns what `get` resolves to, for each of `locks` in their order
+   * @defaultValue none: `Shards` call `get` of each lock
+   */
+  list?(
+    locks: readonly ResourceLock[],
+    signal: AbortSignal,
+  ): Promise<readonly (Versioned | undefined)[]>;
+
+  /**
    * Smallest token of the next term, such as milliseconds since the epoch. It keeps tokens growing if the record of
    * the lock may be removed or edited. Read before each term. Whole, at least 0.
    *
@@ -99,6 +112,24 @@ export function requireVersioned(call: string, value: Versioned): Versioned {
   if (!isLeaseRecord(record) || typeof version !== "string")
     throw new TypeError(`${call} must resolve to a record and its version, got ${String(value)}`);
   return value;
+}
+
+/**
+ * Validates the response to a read of several locks.
+ *
+ * @throws TypeError if `value` is not one record with its version, or undefined, for each lock
+ */
+export function requireListed(
+  value: readonly (Versioned | undefined)[],
+  locks: number,
+): readonly (Versioned | undefined)[] {
+  if (!Array.isArray(value) || value.length !== locks)
+    throw new TypeError(
+      `lock.list() must resolve to an array of ${locks}, one for each lock, got ${Array.isArray(value) ? `one of ${value.length}` : String(value)}`,
+    );
+  return value.map((found: Versioned | undefined) =>
+    found === undefined ? found : requireVersioned("lock.list()", found),
+  );
 }
 
 /**

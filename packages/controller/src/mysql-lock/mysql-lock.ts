@@ -128,6 +128,7 @@ function dialectOf(client: MySqlClient): Dialect {
     return result;
   };
   return {
+    client,
     parameter: () => "?",
     // In no time zone, so that it does not go back by an hour in autumn.
     now: "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) / 1000 AS now",

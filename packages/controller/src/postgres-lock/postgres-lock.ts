@@ -132,6 +132,7 @@ function dialectOf(client: PostgresClient): Dialect {
   const write: Dialect["update"] = async (sql, values, signal) =>
     (await read(`${sql} RETURNING version`, values, signal)).length > 0;
   return {
+    client,
     parameter: (place) => `$${place}`,
     now: "SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now",
     read,

@@ -5,12 +5,14 @@ import {
   isStop,
   LinkedController,
   requireFunction,
+  requireHooks,
+  requireMethods,
 } from "@holdfast/clock/internal";
 import { jitter } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { ElectorHooks } from "../election/elector-hooks.ts";
 import { leadershipOf, leadTerm, releaseLease, type TermContext } from "../election/lead-term.ts";
-import { elapsedSince, type Grant, Lease } from "../election/lease.ts";
+import { elapsedSince, type Grant, Lease, settled } from "../election/lease.ts";
 import { Term } from "../election/term.ts";
 import type { KeyShards, SlotLeadership } from "../key-shards.ts";
 import { type RunOptions, resolveRun } from "../run-options.ts";
@@ -79,7 +81,8 @@ interface Slot {
  * differ by at most one, and nothing moves while no replica comes or goes. A slot of a crashed replica is free for at
  * most one lease and two retry periods.
  *
- * Each look reads up to two locks per slot.
+ * Each look reads up to two locks per slot: in one request if the locks can be listed, as those of databases and of
+ * Kubernetes can, otherwise in one for each.
  *
  * The work of the slots is the option `lead`, or that of the controllers that run with the shards:
  * `controller.run(signal, { shards })` reconciles the keys of the slots that are held. Run both, for example in a `Manager`.
@@ -235,12 +238,13 @@ export class Shards implements KeyShards {
   async #look(signal: AbortSignal): Promise<void> {
     if (!(await this.#agree(signal))) return;
     const { identity, retryPeriod, clock } = this.#options;
-    const own = (slot: Slot) => slot.term !== undefined;
-    const looks = this.#slots.flatMap((slot) => [
-      ...(own(slot) ? [] : [slot.lease.look(signal)]),
-      slot === this.#wanted ? this.#renewWish(slot, signal) : slot.wish.look(signal),
+    const wanted = this.#wanted;
+    const others = this.#slots.flatMap((slot) => [
+      ...(slot.term === undefined ? [slot.lease] : []),
+      ...(slot === wanted ? [] : [slot.wish]),
     ]);
-    await settled(looks);
+    const renewal = wanted === undefined ? [] : [this.#renewWish(wanted, signal)];
+    await settled([Lease.look(others, signal), ...renewal]);
     this.#hooks.lockAnswered();
     this.#answeredAt = clock.monotonic();
     const { take, give, ask } = decideShards({
@@ -388,12 +392,9 @@ export class Shards implements KeyShards {
     const { lockOf, leaseDuration, renewDeadline, clock } = this.#options;
     const requestTimeout = renewDeadline / 2;
     const lock = lockOf(name);
+    const returned = `the lock of options.lockOf(${JSON.stringify(name)})`;
+    requireMethods(returned, lock, ["get", "create", "update"]);
+    requireHooks(returned, { list: lock.list });
     return new Lease({ lock, identity, leaseDuration, requestTimeout, clock, onHolder: () => {} });
   }
-}
-
-/** Resolves when all have settled. Rejects with the first error then. */
-async function settled(promises: readonly Promise<void>[]): Promise<void> {
-  const results = await Promise.allSettled(promises);
-  for (const result of results) if (result.status === "rejected") throw result.reason;
 }

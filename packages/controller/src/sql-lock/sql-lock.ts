@@ -22,6 +22,9 @@ type Request<Response> = (sql: string, values: unknown[], signal: AbortSignal) =
 
 /** What differs between two databases, and their clients. */
 export interface Dialect {
+  /** Locks of one client and one table can be listed together. */
+  readonly client: object;
+
   /** The parameter at a place, from 1. */
   readonly parameter: (place: number) => string;
 
@@ -81,6 +84,38 @@ export abstract class SqlLock implements ResourceLock {
     // Drivers return a decimal number as text.
     this.#firstToken = Math.floor(Number((time as Row)["now"]));
     return undefined;
+  }
+
+  /**
+   * Reads the records of several locks in one statement.
+   *
+   * @param locks - locks of the same client and table
+   * @param signal - aborts the request
+   * @returns for each lock its record; undefined if it has none
+   * @throws TypeError if a lock has another client or table
+   */
+  async list(
+    locks: readonly ResourceLock[],
+    signal: AbortSignal,
+  ): Promise<readonly (Versioned | undefined)[]> {
+    const names = locks.map((lock) => this.#nameBeside(lock));
+    const parameters = names.map((_, at) => this.#dialect.parameter(at + 1)).join(", ");
+    const sql = `SELECT name, ${COLUMNS.join(", ")} FROM ${this.#table} WHERE name IN (${parameters})`;
+    const rows = (await this.#dialect.read(sql, names, signal)) as readonly Row[];
+    // A driver may return the bytes of a name.
+    const found = new Map(rows.map((row) => [String(row["name"]), recordOf(row)]));
+    return names.map((name) => found.get(name));
+  }
+
+  #nameBeside(lock: ResourceLock): string {
+    const isBeside =
+      lock instanceof SqlLock &&
+      lock.#table === this.#table &&
+      lock.#dialect.client === this.#dialect.client;
+    if (isBeside) return lock.#name;
+    throw new TypeError(
+      `locks must be rows of ${this.#table} of one client, got ${lock.description}`,
+    );
   }
 
   async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {

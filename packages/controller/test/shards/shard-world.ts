@@ -3,7 +3,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, Shards, silentLogger } from "@holdfast/controller";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { SkewedClock } from "../../../../test/skewed-clock.ts";
-import { RemoteLock } from "../election/remote-lock.ts";
+import { RemoteListedLock, RemoteLock } from "../election/remote-lock.ts";
 
 const LEASE_DURATION = 5_000;
 const RENEW_DEADLINE = 4_000;
@@ -29,12 +29,12 @@ class Replica {
   readonly works = new Set<number>();
 
   constructor(identity: string, world: ShardWorld) {
-    const { random, count } = world;
+    const { random, count, Lock } = world;
     this.clock = new SkewedClock(world.real, { rate: 1 - SKEW + 2 * SKEW * random(), offset: 0 });
     this.shards = new Shards({
       count,
       identity,
-      lockOf: (name) => new RemoteLock(world.lockOf(name), this.clock, () => world.travel()),
+      lockOf: (name) => new Lock(world.lockOf(name), this.clock, () => world.travel()),
       clock: this.clock,
       random,
       leaseDuration: LEASE_DURATION,
@@ -61,6 +61,8 @@ export class ShardWorld {
   readonly real = new FakeClock();
   readonly random: Random;
   readonly count: number;
+  /** Half of the worlds have a store that reads all locks in one request. */
+  readonly Lock: typeof RemoteLock;
   readonly #locks = new Map<string, MemoryLock>();
   readonly #tokens = new Map<number, number>();
   readonly #faults: string[] = [];
@@ -73,6 +75,7 @@ export class ShardWorld {
   constructor(seed: number) {
     this.random = seededRandom(seed);
     this.count = COUNTS[Math.floor(this.random() * COUNTS.length)] ?? 1;
+    this.Lock = seed % 2 === 0 ? RemoteListedLock : RemoteLock;
   }
 
   lockOf(name: string): MemoryLock {

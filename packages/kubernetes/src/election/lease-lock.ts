@@ -32,7 +32,7 @@ const Lease = builtIn<LeaseObject>("coordination.k8s.io/v1", "Lease");
 /** Options for a {@link LeaseLock}. */
 export interface LeaseLockOptions {
   /** Client of the API server. */
-  readonly client: Pick<KubeClient, "get" | "create" | "update">;
+  readonly client: Pick<KubeClient, "get" | "list" | "create" | "update">;
 
   /** Namespace of the Lease. */
   readonly namespace: string;
@@ -70,7 +70,8 @@ export interface LeaseLockOptions {
  * labels and annotations of the Lease stay as they are. Electors of client-go on the same Lease are
  * understood; durations are written in whole seconds, rounded up.
  *
- * It needs the verbs `get`, `create` and `update` on `leases` in its namespace.
+ * It needs the verbs `get`, `create` and `update` on `leases` in its namespace, and
+ * uses `list` for `Shards`, which otherwise read each Lease by itself.
  *
  * @remarks
  * Source: `LeaseLock` of k8s.io/client-go/tools/leaderelection/resourcelock.
@@ -109,7 +110,7 @@ export class LeaseLock implements ResourceLock {
   constructor(options: LeaseLockOptions) {
     requireOptions("options", options, "LeaseLock", OPTIONS);
     const { client, namespace, name, leaseDuration = 15_000, clock = realClock } = options;
-    requireMethods("options.client", client, ["get", "create", "update"]);
+    requireMethods("options.client", client, ["get", "list", "create", "update"]);
     requireNamespace("options.namespace", namespace);
     requireSegment("options.name", name);
     requirePositive("options.leaseDuration", leaseDuration);
@@ -143,6 +144,46 @@ export class LeaseLock implements ResourceLock {
       this.#serverTime = Math.floor((findApiError(error)?.date ?? this.#clock.now()) / 1_000);
       return undefined;
     }
+  }
+
+  /**
+   * Reads the records of several Leases by one list of their namespace. Without the verb `list` it reads each by `get`.
+   *
+   * @param locks - locks on Leases of this client and namespace
+   * @param signal - aborts the request
+   * @returns for each lock its record; undefined if there is no Lease
+   * @throws TypeError if a lock is in another namespace, or no `LeaseLock`
+   */
+  async list(
+    locks: readonly ResourceLock[],
+    signal: AbortSignal,
+  ): Promise<readonly (Versioned | undefined)[]> {
+    signal.throwIfAborted();
+    const { namespace } = this.#name;
+    const beside = locks.map((lock) => this.#beside(lock));
+    const leases = new Map<string, StoredObject<LeaseObject>>();
+    try {
+      for await (const lease of this.#client.list(Lease, { namespace, signal }))
+        leases.set(lease.metadata.name, lease);
+    } catch (error) {
+      if (findApiError(error)?.statusCode !== 403) throw error;
+      return await Promise.all(beside.map((lock) => lock.get(signal)));
+    }
+    return beside.map((lock) => {
+      const lease = leases.get(lock.#name.name);
+      return lease === undefined ? undefined : lock.#see(lease);
+    });
+  }
+
+  #beside(lock: ResourceLock): LeaseLock {
+    const isBeside =
+      lock instanceof LeaseLock &&
+      lock.#client === this.#client &&
+      lock.#name.namespace === this.#name.namespace;
+    if (isBeside) return lock;
+    throw new TypeError(
+      `locks must be Leases of one client in namespace ${this.#name.namespace}, got ${lock.description}`,
+    );
   }
 
   /**

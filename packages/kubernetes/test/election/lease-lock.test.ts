@@ -38,7 +38,11 @@ beforeEach(() => {
   lock = new LeaseLock({ client, clock, ...NAME });
 });
 
-testResourceLock("LeaseLock", () => lock);
+let locks = 0;
+testResourceLock(
+  "LeaseLock",
+  () => new LeaseLock({ client, clock, ...NAME, name: `lock-${++locks}` }),
+);
 
 describe("LeaseLock", () => {
   it("writes times with six digits, whole seconds rounded up, and the token", async () => {
@@ -52,6 +56,33 @@ describe("LeaseLock", () => {
       renewTime: "1970-01-01T00:00:00.002000Z",
       leaseTransitions: 0,
     });
+  });
+
+  it.each([
+    { verbs: ["get", "create", "update", "list"], sent: ["GET leases"] },
+    { verbs: ["get", "create", "update"], sent: ["GET leases", "GET a", "GET b"] },
+  ])("lists Leases by one request, or reads each where it may only $verbs", async (row) => {
+    const rules = [{ apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: row.verbs }];
+    const { transport } = new FakeApi({ clock, resources: [Lease], rules });
+    const sent: string[] = [];
+    const counted: typeof transport = {
+      ...transport,
+      send(request, ...rest) {
+        sent.push(`${request.method} ${request.path.split("?")[0]?.split("/").at(-1)}`);
+        return transport.send(request, ...rest);
+      },
+    };
+    const limited = new KubeClient({ transport: counted, clock });
+    const [a, b] = ["a", "b"].map(
+      (name) => new LeaseLock({ client: limited, clock, ...NAME, name }),
+    ) as [LeaseLock, LeaseLock];
+    const written = await a.create(record, signal);
+    sent.length = 0;
+    expect(await a.list([a, b], signal)).toEqual([written, undefined]);
+    expect(sent).toEqual(row.sent);
+    sent.length = 0;
+    await a.update(record, written.version, signal);
+    expect(sent).toEqual(["PUT a"]);
   });
 
   it("keeps the fields of others, and counts terms as client-go does", async () => {
