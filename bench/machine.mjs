@@ -29,3 +29,17 @@ export function versions() {
     }),
   );
 }
+
+/** Milliseconds in a tick of the CPU times of `/proc`. */
+const TICK = 10;
+
+/** Milliseconds of CPU time of the API server. NaN where there is no `/proc`. */
+export function cpuOfServer() {
+  try {
+    const stat = readFileSync(`/proc/${process.env.API_PID}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * TICK;
+  } catch {
+    return Number.NaN;
+  }
+}

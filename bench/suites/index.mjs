@@ -6,6 +6,7 @@ import { kubernetes } from "./kubernetes/index.mjs";
 import { loops } from "./loops.mjs";
 import { outbox } from "./outbox.mjs";
 import { outboxRivals } from "./outbox-rivals.mjs";
+import { replicated } from "./replicas/index.mjs";
 import { sleeps } from "./sleeps.mjs";
 import { step } from "./step.mjs";
 import { workQueue } from "./work-queue.mjs";
@@ -22,4 +23,5 @@ export const suites = [
   outbox,
   kubernetes,
   outboxRivals,
+  replicated,
 ];

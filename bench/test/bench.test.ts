@@ -51,6 +51,13 @@ describe("npm run bench", () => {
     expect(new Set(withoutGo.skipped.map(({ contender }) => contender))).toEqual(
       new Set(["client-go", "client-go, keys are ints"]),
     );
+    const serverless = { "Kubernetes API server": "not built" };
+    const alone = planOf(suites, { ...options, only: ["m"] }, serverless);
+    expect([alone.jobs, alone.skipped.map(({ because }) => because)]).toEqual([
+      [],
+      Array.from({ length: 4 }, () => "not built"),
+    ]);
+    expect(isNeeded("Kubernetes API server", suites, { only: ["m"] })).toBe(true);
     expect(isNeeded("PostgreSQL", suites, { only: ["a", "i"] })).toBe(true);
     expect(isNeeded("PostgreSQL", suites, { only: ["a", "h"] })).toBe(false);
   });
@@ -134,7 +141,7 @@ describe("npm run bench", () => {
     const wrong = promisify(execFile)(process.execPath, [main, "--only", "z"]);
     await expect(wrong).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--only takes a, b, c, d, e, f, g, h, i, k, l, got z"),
+      stderr: expect.stringContaining("--only takes a, b, c, d, e, f, g, h, i, k, l, m, got z"),
     });
   });
 });

@@ -1,15 +1,12 @@
 // Samples of an operator: a program that ends when its cache has all objects with the status that it has written.
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { cpuOfServer } from "../../machine.mjs";
 import { greetingCrd, NAMESPACE } from "./greeting.mjs";
 
 const OPERATOR = fileURLToPath(new URL("operator.mjs", import.meta.url));
-
-/** Milliseconds in a tick of the CPU times of `/proc`. */
-const TICK = 10;
 
 /** Programs that take the number of objects and a word. Both print milliseconds and bytes as JSON. */
 export const runOperator = () => [process.execPath, OPERATOR];
@@ -56,15 +53,4 @@ async function prepare(count) {
     }
   };
   await Promise.all(Array.from({ length: 32 }, create));
-}
-
-/** Milliseconds of CPU time of the API server. NaN where there is no `/proc`. */
-function cpuOfServer() {
-  try {
-    const stat = readFileSync(`/proc/${process.env.API_PID}/stat`, "utf8");
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * TICK;
-  } catch {
-    return Number.NaN;
-  }
 }
