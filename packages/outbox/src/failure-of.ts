@@ -5,7 +5,7 @@ import type { Claim } from "./store/claim.ts";
 import type { Failure } from "./store/outbox-store.ts";
 
 /** The longest delay that a receiver can ask for, in milliseconds: a day. */
-const MAX_RETRY_AFTER = 24 * 60 * 60 * 1_000;
+const MAX_ASKED = 24 * 60 * 60 * 1_000;
 
 /** The kept part of an error, in characters. */
 const MAX_ERROR = 2_000;
@@ -31,7 +31,7 @@ export interface FailureFacts {
 export function failureOf(error: unknown, message: Message, facts: FailureFacts): Failure {
   const failures = message.failedAttempts + 1;
   const isDead = isTerminalError(error) || failures >= message.maxAttempts;
-  const asked = Math.min(RetryAfterError.delayOf(error) ?? 0, MAX_RETRY_AFTER);
+  const asked = Math.min(RetryAfterError.delayOf(error) ?? 0, MAX_ASKED);
   const delay = Math.max(delayWithJitter(failures, message, facts), asked);
   return {
     now: Math.floor(facts.now),

@@ -16,5 +16,5 @@ export {
   type LoopWork,
   loop,
 } from "../loop/loop.ts";
-export { MAX_RETRY_AFTER, retryAfterOf } from "../retry/delay-after.ts";
 export { isConflict } from "../retry/is-conflict.ts";
+export { MAX_RETRY_AFTER, retryAfterOf } from "../retry/retry-after.ts";

@@ -17,7 +17,7 @@ import { Deadline } from "../limit/deadline.ts";
 import { loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
 import type { Attempt } from "../retry/attempt.ts";
-import { delayAfter, MAX_RETRY_AFTER } from "../retry/delay-after.ts";
+import { MAX_RETRY_AFTER, withRetryAfter } from "../retry/retry-after.ts";
 import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 
@@ -198,7 +198,7 @@ export async function poll<Value>(
   };
   const delay = (): number => {
     startedAt = undefined;
-    const milliseconds = delayAfter(demand, nextDelay(), maxRetryAfter);
+    const milliseconds = withRetryAfter(nextDelay(), demand, maxRetryAfter);
     demand = undefined;
     return milliseconds;
   };

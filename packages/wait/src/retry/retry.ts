@@ -18,7 +18,7 @@ import { Deadline } from "../limit/deadline.ts";
 import { isTimeoutError } from "../limit/timeout-error.ts";
 import { loop } from "../loop/loop.ts";
 import type { Attempt } from "./attempt.ts";
-import { delayAfter, MAX_RETRY_AFTER } from "./delay-after.ts";
+import { MAX_RETRY_AFTER, withRetryAfter } from "./retry-after.ts";
 import { RetryAfterError } from "./retry-after-error.ts";
 import type { RetryContext, RetryOptions } from "./retry-options.ts";
 import { isTerminalError } from "./terminal-error.ts";
@@ -108,53 +108,56 @@ export async function retry<Value>(
   options: RetryOptions = {},
 ): Promise<Value> {
   requireFunction("fn", fn);
-  const { stop, clock, nextDelay, retries, maxElapsed, timeout, ...rest } = planOf(options);
-  const { attemptTimeout, maxRetryAfter, shouldRetry, chooseDelay, onRetry } = rest;
-  const hasHooks = [shouldRetry, chooseDelay, onRetry].some((hook) => hook !== undefined);
+  const plan = readOptions(options);
+  const { stop, clock, nextDelay, retries, maxElapsed, timeout, attemptTimeout } = plan;
+  const { maxRetryAfter, shouldRetry, chooseDelay, onRetry } = plan;
 
-  const start = clock.monotonic();
-  const elapsed = (): number => clock.monotonic() - start;
   let attempt = 0;
   /** Milliseconds before the next attempt. */
   let delay = 0;
   let lastError: unknown;
   /** The last error that was not a timeout: timeouts caused by timeouts would form an endless chain. */
   let lastFailure: unknown;
+  const start = clock.monotonic();
+  const deadline = new Deadline(timeout, { clock, signal: stop, cause: () => lastError });
+  const { signal } = deadline;
 
-  const whole = new Deadline(timeout, { clock, signal: stop, cause: () => lastError });
-  const { signal } = whole;
-
-  const run = (): Promise<Value> => {
+  const callOnce = (): Promise<Value> => {
+    attempt++;
     // A deadline that never comes would be a frame in the stack of every error.
-    if (attemptTimeout === NEVER)
-      return abortable(fn, signal, undefined, { attempt: ++attempt, signal });
-    const cause = (): unknown => lastFailure;
-    const limit = new Deadline(attemptTimeout, { clock, signal, cause });
-    return limit.wait(fn, { attempt: ++attempt, signal: limit.signal });
+    if (attemptTimeout === NEVER) return abortable(fn, signal, undefined, { attempt, signal });
+    const limit = new Deadline(attemptTimeout, { clock, signal, cause: () => lastFailure });
+    return limit.wait(fn, { attempt, signal: limit.signal });
   };
 
-  /** Returns if another attempt follows; throws the error to reject with otherwise. */
-  const failed = (error: unknown): void | Promise<void> => {
+  /** Plans the delay after a failed attempt, or throws the error if no attempt follows. */
+  const planDelay = (error: unknown): void => {
     lastError = error;
     if (isTerminalError(error) || attempt > retries) throw error;
     if (!isTimeoutError(error)) lastFailure = error;
-    delay = delayAfter(error, nextDelay(), maxRetryAfter);
-    if (RetryAfterError.delayOf(error) === NEVER && chooseDelay === undefined) throw error;
+    delay = withRetryAfter(nextDelay(), error, maxRetryAfter);
+    const isFixed = chooseDelay === undefined;
+    if (isFixed && RetryAfterError.delayOf(error) === NEVER) throw error;
     // No hook is called if no attempt can follow. A `delay` hook can still choose 0.
-    requireTime(error, chooseDelay === undefined ? delay : 0);
-    if (hasHooks) return abortable(() => callHooks(error), signal);
+    requireTime(error, isFixed ? delay : 0);
   };
 
-  const callHooks = async (error: unknown): Promise<void> => {
-    if (shouldRetry !== undefined && !(await shouldRetry(context(error)))) throw error;
-    if (chooseDelay !== undefined && !signal.aborted) {
+  const askHooks = async (error: unknown): Promise<void> => {
+    const context = (): RetryContext => {
+      const elapsed = clock.monotonic() - start;
+      const retriesLeft = retries - attempt + 1;
+      return Object.freeze({ attempt, error, delay, elapsed, retriesLeft, signal: stop });
+    };
+    if (shouldRetry !== undefined && !(await abortable(() => shouldRetry(context()), signal)))
+      throw error;
+    if (chooseDelay !== undefined) {
       requireTime(error, 0);
-      const chosen = await chooseDelay(context(error), delay);
+      const chosen = await abortable(() => chooseDelay(context(), delay), signal);
       delay = requireNotNegative("options.delay()", chosen);
     }
     requireTime(error, delay);
-    if (onRetry === undefined || signal.aborted) return;
-    await onRetry(context(error));
+    if (onRetry === undefined) return;
+    await abortable(() => onRetry(context()), signal);
     requireTime(error, delay);
   };
 
@@ -163,26 +166,27 @@ export async function retry<Value>(
    * two instants has a rounding error.
    */
   const requireTime = (error: unknown, rest: number): void => {
-    if (toNanoseconds(elapsed() + rest) > toNanoseconds(maxElapsed)) throw error;
+    const next = clock.monotonic() - start + rest;
+    if (toNanoseconds(next) > toNanoseconds(maxElapsed)) throw error;
   };
 
-  const context = (error: unknown): RetryContext => {
-    const retriesLeft = retries - attempt + 1;
-    return Object.freeze({ attempt, error, delay, elapsed: elapsed(), retriesLeft, signal: stop });
+  const onError = (error: unknown): Promise<void> => {
+    planDelay(error);
+    return askHooks(error);
   };
 
   try {
     const isDone = (): boolean => true;
-    const done = await loop({ run, isDone, onError: failed, delay: () => delay, clock, signal });
-    if (done === undefined) throw whole.withCaller(signal.reason);
+    const done = await loop({ run: callOnce, isDone, onError, delay: () => delay, clock, signal });
+    if (done === undefined) throw deadline.withCaller(signal.reason);
     return done.value;
   } finally {
-    whole[Symbol.dispose]();
+    deadline[Symbol.dispose]();
   }
 }
 
 /** The options, read once and checked, with their defaults. */
-function planOf(options: RetryOptions) {
+function readOptions(options: RetryOptions) {
   requireOptions("options", options, "retry", OPTIONS);
   const { signal: stop = new AbortController().signal, clock = realClock } = options;
   const { backoff = DEFAULT_BACKOFF, maxElapsed = NEVER, timeout = NEVER } = options;

@@ -10,7 +10,7 @@ import { type Observable, throwError } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
-import { delayAfter, MAX_RETRY_AFTER } from "../retry/delay-after.ts";
+import { MAX_RETRY_AFTER, withRetryAfter } from "../retry/retry-after.ts";
 import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { timerOn } from "./timer-on.ts";
@@ -99,6 +99,6 @@ export function backoffDelay(
       for (taken = 0; taken < retryCount - 1; taken++) next();
     }
     taken++;
-    return timerOn(clock, delayAfter(error, next(), maxRetryAfter));
+    return timerOn(clock, withRetryAfter(next(), error, maxRetryAfter));
   };
 }

@@ -24,7 +24,7 @@ import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { TimeoutError } from "../limit/timeout-error.ts";
-import { delayAfter, MAX_RETRY_AFTER } from "../retry/delay-after.ts";
+import { MAX_RETRY_AFTER, withRetryAfter } from "../retry/retry-after.ts";
 import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { repeatBackoff } from "./repeat-backoff.ts";
@@ -143,7 +143,7 @@ export function pollBackoff<T>(
     const isWait =
       after !== undefined && after < Number.POSITIVE_INFINITY && !isTerminalError(error);
     if (!isWait) return throwError(() => error);
-    return timerOn(clock, delayAfter(error, next(), maxRetryAfter));
+    return timerOn(clock, withRetryAfter(next(), error, maxRetryAfter));
   };
   return (source) => {
     const patient = defer(() => {

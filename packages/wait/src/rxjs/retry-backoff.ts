@@ -15,7 +15,7 @@ import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
-import { delayAfter, MAX_RETRY_AFTER } from "../retry/delay-after.ts";
+import { MAX_RETRY_AFTER, withRetryAfter } from "../retry/retry-after.ts";
 import { RetryAfterError } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { Pace } from "./pace.ts";
@@ -225,7 +225,7 @@ function nextDelay(options: ResolvedRetryBackoff, pace: Pace, error: unknown): n
   const { attempt, elapsed } = pace.endRun();
   const retriesLeft = options.retries - attempt + 1;
   if (retriesLeft <= 0 || isTerminalError(error)) return undefined;
-  const delay = delayAfter(error, pace.nextDelay(), options.maxRetryAfter);
+  const delay = withRetryAfter(pace.nextDelay(), error, options.maxRetryAfter);
   const isNever = RetryAfterError.delayOf(error) === Number.POSITIVE_INFINITY;
   if (isNever && options.delay === undefined) return undefined;
   return delayByHooks(options, { attempt, error, elapsed, retriesLeft, delay });

@@ -10,7 +10,7 @@ export function retryAfterOf(error: unknown, maxRetryAfter: number): number | un
   return Math.min(after, maxRetryAfter);
 }
 
-/** The delay before the next attempt: the planned one, or a longer one that the error demands. */
-export function delayAfter(error: unknown, planned: number, maxRetryAfter: number): number {
+/** The planned delay before the next attempt, or a longer one that the error demands. */
+export function withRetryAfter(planned: number, error: unknown, maxRetryAfter: number): number {
   return Math.max(planned, retryAfterOf(error, maxRetryAfter) ?? 0);
 }
