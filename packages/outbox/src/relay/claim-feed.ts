@@ -27,7 +27,7 @@ export interface ClaimFeedHooks {
   /** Receives each claim. */
   readonly onClaim: (held: HeldClaim) => void;
   /** Makes a claim, and its attempt, while nothing else is in flight. None if that takes too long. */
-  readonly alone: (claim: () => Promise<void>, signal: AbortSignal) => Promise<void>;
+  readonly alone: (claim: () => Promise<unknown>, signal: AbortSignal) => Promise<void>;
 }
 
 /**
@@ -99,42 +99,49 @@ export class ClaimFeed {
       const now = clock.monotonic();
       if (this.#lookAloneAt <= now) return "alone";
       const wanted = this.#hooks.wanted();
-      const lookAt = wanted === undefined ? Number.POSITIVE_INFINITY : this.#instantOf(wanted);
+      const lookAt = wanted === undefined ? Number.POSITIVE_INFINITY : this.#lookFor(wanted);
       if (lookAt <= now) return wanted;
       // A sleep of less than the clock can measure would be none at all.
       await this.#sleep.run(Math.ceil(Math.min(lookAt, this.#lookAloneAt) - now), signal);
     }
   }
 
-  #instantOf({ exceptTopics }: Wanted): number {
+  /** When to look for these. */
+  #lookFor({ exceptTopics }: Wanted): number {
     // A topic that has room again may have more.
     if (this.#leftOut.some((topic) => !exceptTopics.includes(topic)))
       return Number.NEGATIVE_INFINITY;
     return exceptTopics.length > 0 ? Math.max(this.#lookAt, this.#restUntil) : this.#lookAt;
   }
 
+  /** Claims what is wanted, and decides when to look again. */
   async #claim(wanted: Wanted): Promise<void> {
-    const { clock, pollInterval } = this.#options;
+    const { clock } = this.#options;
+    const asked = clock.monotonic();
     this.#lookAt = Number.POSITIVE_INFINITY; // From now on `wake` and `dueAt` may lower it.
     this.#leftOut = wanted.exceptTopics;
-    const asked = clock.monotonic();
     try {
-      const isMore = await this.#request({ ...wanted, hasExpired: false });
-      // There may be more, or `wake` says so: then there is no need to ask.
-      if (isMore) this.#lookAt = asked;
-      else if (this.#lookAt > asked) {
-        const { exceptTopics } = wanted;
-        const delay = await this.#untilNext({ exceptTopics, hasExpired: false });
-        // Another process may make one due, and another relay may be claiming one that is.
-        const next = delay > 0 ? Math.min(delay, pollInterval) : SOON;
-        this.#lookAt = Math.min(this.#lookAt, asked + next);
+      if (await this.#request({ ...wanted, hasExpired: false })) {
+        this.#lookAt = asked;
+        return;
+      }
+      // If `wake` says that there is more, there is no need to ask.
+      if (this.#lookAt > asked) {
+        const next = asked + (await this.#untilNextLook(wanted));
+        this.#lookAt = Math.min(this.#lookAt, next);
       }
       const now = clock.monotonic();
-      if (!isMore) this.#restUntil = now + Math.max(SOON, REST * (now - asked));
+      this.#restUntil = now + Math.max(SOON, REST * (now - asked));
     } catch (error) {
       this.#lookAt = asked;
       throw error;
     }
+  }
+
+  /** Another process may make a message due, and another relay may be claiming one that is. */
+  async #untilNextLook({ exceptTopics }: Wanted): Promise<number> {
+    const delay = await this.#untilDue({ exceptTopics, hasExpired: false });
+    return delay > 0 ? Math.min(delay, this.#options.pollInterval) : SOON;
   }
 
   /**
@@ -145,19 +152,17 @@ export class ClaimFeed {
     const { clock, pollInterval } = this.#options;
     const asked = clock.monotonic();
     this.#lookAloneAt = asked + pollInterval;
-    const delay = await this.#untilNext({ hasExpired: true });
+    const delay = await this.#untilDue({ hasExpired: true });
     this.#lookAloneAt = asked + Math.min(delay, pollInterval);
     if (delay > 0) return;
-    const claim = async (): Promise<void> => {
-      await this.#request({ limit: 1, hasExpired: true });
-    };
+    const claim = (): Promise<boolean> => this.#request({ limit: 1, hasExpired: true });
     await this.#hooks.alone(claim, signal);
     const now = clock.monotonic();
     this.#lookAloneAt = now + Math.max(SOON, now - asked);
   }
 
   /** The time until a message is due: not above 0 if one is, `Infinity` if there is none. */
-  async #untilNext(among: Omit<ClaimFilter, "topics">): Promise<number> {
+  async #untilDue(among: Omit<ClaimFilter, "topics">): Promise<number> {
     const { store, clock, storeTimeout, topics } = this.#options;
     const now = clock.now();
     const filter = { ...among, topics };
@@ -168,7 +173,7 @@ export class ClaimFeed {
     return next === undefined ? Number.POSITIVE_INFINITY : next - now;
   }
 
-  /** @returns whether there may be more */
+  /** Claims once, and hands the claims on. Resolves with whether there may be more. */
   async #request(wanted: WantedClaims): Promise<boolean> {
     const { limit, maxBytes = Number.POSITIVE_INFINITY } = wanted;
     const { name: relay, store, clock, storeTimeout, claimDuration, topics } = this.#options;

@@ -134,7 +134,7 @@ export class Relay {
     };
   }
 
-  /** With many unwritten outcomes, the store is too slow for more. */
+  /** What to claim. With many unwritten outcomes, the store is too slow for more. */
   #wanted(): Wanted | undefined {
     this.#requested = this.#ahead.limit;
     const isBehind = this.#outcomes.pending > 2 * this.#requested;
@@ -150,42 +150,6 @@ export class Relay {
       this.#queue.add(held);
       this.#begin();
     } else this.#release(held);
-  }
-
-  /** Only claims whose attempt has begun may be there when a message ends the process. */
-  async #alone(claim: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    this.#mode = "quiet";
-    try {
-      for (const held of this.#queue.clear()) this.#release(held);
-      this.#outcomes.flush();
-      if (!(await this.#isIdle(signal))) return;
-      this.#mode = "alone";
-      await claim();
-      this.#mode = "quiet";
-      await this.#isIdle(signal);
-    } finally {
-      this.#mode = "open";
-      this.#begin();
-    }
-  }
-
-  /** Whether all attempts and outcomes have ended within the time that one takes; false after the abort too. */
-  async #isIdle(signal: AbortSignal): Promise<boolean> {
-    const { clock, publishTimeout, storeTimeout } = this.#options;
-    const end = withTimeout(() => this.#settled(), publishTimeout + storeTimeout, {
-      clock,
-      signal,
-      label: "alone",
-    });
-    return await end.then(
-      () => !signal.aborted,
-      () => false,
-    );
-  }
-
-  async #settled(): Promise<void> {
-    while (this.#attempts.size + this.#writing.size > 0)
-      await Promise.all([...this.#attempts, ...this.#writing]);
   }
 
   /** Begins as many attempts as there are workers. */
@@ -248,12 +212,49 @@ export class Relay {
     this.#writing.add(settled);
   }
 
+  /** Claims again when the outcome lets another message be claimed. */
   #schedule(event: OutboxEvent): void {
     if (event.type === "failed" && event.failure.dueAt !== undefined)
       this.#feed.dueAt(event.failure.dueAt);
     // The next message of its key can be claimed now.
     else if (this.#options.store.order === "key") this.#feed.wake();
     else this.#feed.onRoom();
+  }
+
+  /** Only claims whose attempt has begun may be there when a message ends the process. */
+  async #alone(claim: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+    this.#mode = "quiet";
+    try {
+      for (const held of this.#queue.clear()) this.#release(held);
+      this.#outcomes.flush();
+      if (!(await this.#isIdle(signal))) return;
+      this.#mode = "alone";
+      await claim();
+      this.#mode = "quiet";
+      await this.#isIdle(signal);
+    } finally {
+      this.#mode = "open";
+      this.#begin();
+    }
+  }
+
+  /** Whether all attempts and outcomes have ended within the time that one takes; false after the abort too. */
+  async #isIdle(signal: AbortSignal): Promise<boolean> {
+    const { clock, publishTimeout, storeTimeout } = this.#options;
+    const end = withTimeout(() => this.#settled(), publishTimeout + storeTimeout, {
+      clock,
+      signal,
+      label: "alone",
+    });
+    return await end.then(
+      () => !signal.aborted,
+      () => false,
+    );
+  }
+
+  async #settled(): Promise<void> {
+    while (this.#attempts.size + this.#writing.size > 0)
+      await Promise.all([...this.#attempts, ...this.#writing]);
   }
 
   /** Wakes up when other processes notify, if the store can tell. */

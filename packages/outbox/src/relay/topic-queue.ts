@@ -132,29 +132,40 @@ export class TopicQueue {
   /**
    * What to claim next; undefined while there is enough.
    *
+   * A topic is full, and left out, when more than half of `ahead` wait for it alone, or as many as there is room left
+   * for all. There is enough when more than half of `ahead` wait for the other topics.
+   *
    * @param ahead - the number of claims that should wait
    */
   wanted(ahead: number): Wanted | undefined {
-    const { workers } = this.#options;
-    const free = workers - this.#inFlight;
-    const places = 2 * ahead - this.#size;
-    const bytes = MAX_BYTES - this.#bytes;
-    if (places <= 0 || bytes <= 0) return undefined;
-    const lanes = [...this.#lanes.values()];
-    const isFull = ({ waiting: { length }, bytes: own }: Lane, most: number): boolean =>
-      length > most || length >= places || own >= bytes;
-    let full = lanes.filter((lane) => isFull(lane, ahead / 2));
+    const room = { places: 2 * ahead - this.#size, bytes: MAX_BYTES - this.#bytes };
+    if (room.places <= 0 || room.bytes <= 0) return undefined;
+    const free = this.#options.workers - this.#inFlight;
+    const enough = ahead / 2;
+    let full = this.#fullLanes(enough, room);
     // With a worker free, those that wait do so for one of their own topic.
-    if (this.#size - sizeOf(full) > ahead / 2 && free > 0)
-      full = lanes.filter((lane) => isFull(lane, 0));
-    const others = this.#size - sizeOf(full);
-    if (others > ahead / 2) return undefined;
+    if (free > 0 && this.#waitingBeside(full) > enough) full = this.#fullLanes(0, room);
+    const others = this.#waitingBeside(full);
+    if (others > enough) return undefined;
     const isForSeveral = this.#hasSeveral || full.length > 0;
     return {
-      limit: isForSeveral ? Math.ceil(places / 2) : ahead - others + free,
-      maxBytes: Math.ceil(bytes / 2),
+      limit: isForSeveral ? Math.ceil(room.places / 2) : ahead - others + free,
+      maxBytes: Math.ceil(room.bytes / 2),
       exceptTopics: full.map(({ topic }) => topic),
     };
+  }
+
+  /** The topics for which more than `most` wait, or as many as there is room left for all. */
+  #fullLanes(most: number, { places, bytes }: { places: number; bytes: number }): readonly Lane[] {
+    return [...this.#lanes.values()].filter(
+      ({ waiting, bytes: own }) =>
+        waiting.length > most || waiting.length >= places || own >= bytes,
+    );
+  }
+
+  /** The number of claims that wait for other topics than these. */
+  #waitingBeside(lanes: readonly Lane[]): number {
+    return lanes.reduce((rest, { waiting }) => rest - waiting.length, this.#size);
   }
 
   #isSole(topic: string): boolean {
@@ -186,10 +197,6 @@ function isBefore({ lane, waiting }: Next, other: Next | undefined): boolean {
   if (other === undefined) return true;
   const difference = lane.inFlight - other.lane.inFlight;
   return difference < 0 || (difference === 0 && waiting.place < other.waiting.place);
-}
-
-function sizeOf(lanes: readonly Lane[]): number {
-  return lanes.reduce((sum, { waiting }) => sum + waiting.length, 0);
 }
 
 function idOf({ claim }: HeldClaim): string {
