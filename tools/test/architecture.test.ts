@@ -1,7 +1,8 @@
 // The files and names that ARCHITECTURE.md and CONTRIBUTING.md send a reader to exist.
 import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { expect, it } from "vitest";
+import layers from "../layers.cjs";
 
 const root = resolve(import.meta.dirname, "../..");
 const read = (name: string): string => readFileSync(resolve(root, name), "utf8");
@@ -25,6 +26,22 @@ it("the flows name only what their files contain", () => {
     const [, files = "", names = ""] = step.split(" | ");
     const source = spans(files).map(read).join("\n");
     return spans(names).filter((name) => !source.includes(name));
+  });
+  expect(missing).toEqual([]);
+});
+
+it("the picture shows every folder that tools/layers.cjs lists", () => {
+  const [picture = ""] = read("ARCHITECTURE.md").match(/^```text\n[\s\S]*?^```/m) ?? [];
+  const parts = picture.split(/\n(?=\w)/);
+  const missing = Object.entries(layers).flatMap(([workspace, folders]) => {
+    const [, name] = /^packages\/(\w+)\/src$/.exec(workspace) ?? [];
+    if (name === undefined || name === "examples") return [];
+    const part = parts.find((one) => one.startsWith(name)) ?? "";
+    const shown = part.split(/[^\w-]+/);
+    return Object.keys(folders)
+      .filter((folder) => folder !== "internal" && /^[\w/-]+$/.test(folder))
+      .filter((folder) => !shown.includes(basename(folder)))
+      .map((folder) => [name, folder].join("/"));
   });
   expect(missing).toEqual([]);
 });
