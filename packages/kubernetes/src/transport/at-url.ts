@@ -61,9 +61,9 @@ export function atUrl(url: string, options: AtUrlOptions = {}): KubeTransport {
   const agents = new AgentKeeper();
   const load = async (): Promise<Credentials> => {
     const agent = agents.agentFor({ ca }, () => newAgent(server, { ca }));
-    return new Credentials(agent, bearer(await token?.()));
+    return new Credentials(agent, token === undefined ? {} : bearer(await token()));
   };
-  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock });
+  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock, logger });
   const description = server.href.replace(/\/$/, "");
   return new HttpTransport({ url: server, description, credentials, agents, logger });
 }

@@ -2,6 +2,9 @@ import type { Agent, OutgoingHttpHeaders } from "node:http";
 import type { Agent as HttpsAgent } from "node:https";
 import { inspect, isDeepStrictEqual } from "node:util";
 import type { Clock } from "@holdfast/clock";
+import { RepeatedLines } from "@holdfast/clock/internal";
+import type { Logger } from "@holdfast/controller";
+import { warn } from "../logger.ts";
 
 const HIDDEN = "[hidden]";
 
@@ -60,9 +63,15 @@ export class Credentials {
   }
 }
 
-/** The header for a token, or none. */
-export function bearer(token: string | undefined): Record<string, string> {
-  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+/**
+ * The header for a token.
+ *
+ * @throws TypeError for an empty one: a server may take the client for anonymous
+ */
+export function bearer(token: string): Record<string, string> {
+  const found = token === "" ? "an empty one" : typeof token;
+  if (found !== "string") throw new TypeError(`the token must be text, got ${found}`);
+  return { authorization: `Bearer ${token}` };
 }
 
 /** Options for {@link CredentialCache}. */
@@ -76,26 +85,32 @@ export interface CredentialCacheOptions {
   /** Measures their age. */
   readonly clock: Clock;
 
-  /** Called before the reading that follows a refusal. */
-  readonly onRefused?: (() => void) | undefined;
+  /** Receives a warning if they cannot be read again. */
+  readonly logger: Logger;
 }
 
-/** Credentials that are read when needed, and again when they are old or refused. Requests share one reading. */
+/**
+ * Credentials that are read when needed, and again when they are old or refused. Requests share one reading. If another
+ * reading fails, the last ones stay in use, until they are refused: a file may be gone for a moment.
+ */
 export class CredentialCache {
   readonly #options: CredentialCacheOptions;
   #readAt = 0;
   #current: Promise<Credentials> | undefined;
+  #last: Credentials | undefined;
+  readonly #lines: RepeatedLines;
 
   constructor(options: CredentialCacheOptions) {
     this.#options = options;
+    this.#lines = new RepeatedLines(options.clock);
   }
 
   /** The credentials. Rejects with the error of their reading, after which the next call reads again. */
   get(): Promise<Credentials> {
-    const { clock, load, maxAge } = this.#options;
+    const { clock, maxAge } = this.#options;
     const now = clock.monotonic();
     if (this.#current !== undefined && now - this.#readAt < maxAge) return this.#current;
-    const loading = load();
+    const loading = this.#load();
     this.#current = loading;
     this.#readAt = now;
     loading.catch(() => this.#drop(loading));
@@ -107,7 +122,24 @@ export class CredentialCache {
     const current = this.#current;
     if (current === undefined || (await current.catch(() => undefined)) !== used) return;
     this.#drop(current);
-    this.#options.onRefused?.();
+    this.#last = undefined;
+  }
+
+  async #load(): Promise<Credentials> {
+    try {
+      this.#last = await this.#options.load();
+    } catch (error) {
+      if (this.#last === undefined) throw error;
+      const reason = error instanceof Error ? error.message : typeof error;
+      const details = this.#lines.detailsOf(reason);
+      if (details !== undefined)
+        warn(
+          this.#options.logger,
+          { reason, ...details },
+          "credentials not read; the last ones stay in use",
+        );
+    }
+    return this.#last;
   }
 
   #drop(loading: Promise<Credentials>): void {

@@ -62,7 +62,9 @@ const OPTIONS: OptionNames<TransportOptions> = {
  * proxies.
  *
  * The kubeconfig is asked for its options at most every 10 seconds, and again after the server refused the
- * credentials. Connections stay open as long as CA, certificate, key and server name are the same.
+ * credentials. Connections stay open as long as CA, certificate, key and server name are the same. If an exec plugin fails,
+ * the last credentials stay in use until the server refuses them, and a warning is logged. The transport belongs to the
+ * context and the server that the kubeconfig has now: after a change of them it does not read from it.
  *
  * @param config - a `KubeConfig` of version 1.x or 2.x, loaded, with a current context
  * @param options - see {@link TransportOptions}
@@ -100,13 +102,18 @@ export function fromKubeConfig(
   if (cluster.proxyUrl === undefined) warnOfProxy(url, logger);
   const agents = new AgentKeeper();
   const load = async (): Promise<Credentials> => {
+    // The credentials of another cluster or user are not for this server.
+    if (config.getCurrentCluster()?.server !== cluster.server || contextOf(config).name !== name)
+      throw new Error(
+        `config has another current context or server than ${description}: create another transport`,
+      );
     const applied = await optionsOf(config, description);
     const { ca, cert, key, servername } = applied;
     const parts: TlsParts = { ca, cert, key, servername, insecure };
     const agent = agents.agentFor(parts, () => applied.agent ?? newAgent(url, parts));
     return new Credentials(agent, headersOf(applied));
   };
-  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock });
+  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock, logger });
   return new HttpTransport({ url, description, namespace, credentials, agents, logger });
 }
 

@@ -56,6 +56,10 @@ const OPTIONS: OptionNames<FromKubectlOptions> = {
  * Runs `kubectl config view --raw` once, which blocks for some tens of milliseconds, and again every 30 minutes and
  * after the server refused the credentials or TLS failed: a renewed certificate or authority is used at once. Tokens of a
  * service account and of a token file are renewed then, too. A relative `tokenFile` belongs to the folder of the kubeconfig.
+ * If they cannot be read, the last ones stay in use until the server refuses them, and a warning is logged.
+ *
+ * The transport keeps its context, also if another one becomes the current one. A context that has got another server is
+ * an error: its credentials are not sent to the first.
  *
  * @param options - see {@link FromKubectlOptions}
  * @returns the transport, whose `namespace` is that of the context, or `default`. Nothing is sent yet. A
@@ -73,9 +77,11 @@ const OPTIONS: OptionNames<FromKubectlOptions> = {
  */
 export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
   const { clock, logger } = resolveTransport(options, "fromKubectl", OPTIONS);
-  const user = resolveUser(options);
-  const view = checked(readView(runKubectlSync(user.kubectl, viewArgs(user))), user);
+  const given = resolveUser(options);
+  const view = checked(readView(runKubectlSync(given.kubectl, viewArgs(given))), given);
   const { url, context, namespace } = view;
+  // Another context may become the current one, whose credentials are not for this server.
+  const user = context === "" ? given : { ...given, contextArgs: [`--context=${context}`] };
   const description = `${url.origin} (kubectl context ${context})`;
   if (view.parts.insecure === true && url.protocol === "https:")
     warn(logger, { server: url.origin }, "TLS verification is off: the kubeconfig disables it");
@@ -87,6 +93,10 @@ export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
     const current =
       first ?? checked(readView(await runKubectl(user.kubectl, viewArgs(user))), user);
     first = undefined;
+    if (current.url.href !== url.href)
+      throw new Error(
+        `context ${context} of the kubeconfig has another server than ${url.origin}, ${current.url.origin}: start the program again`,
+      );
     const token = await tokenOf(current, user);
     const { cert, key, ...rest } = current.parts;
     // A server that sees a client certificate does not look at the token.
@@ -95,10 +105,10 @@ export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
     const impersonation = user.account === undefined ? current.impersonation : {};
     return new Credentials(
       agents.agentFor(parts, () => newAgent(url, parts)),
-      { ...bearer(token), ...impersonation },
+      { ...(token === undefined ? {} : bearer(token)), ...impersonation },
     );
   };
-  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock });
+  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock, logger });
   return new HttpTransport({ url, description, namespace, credentials, agents, logger });
 }
 
@@ -153,20 +163,21 @@ async function tokenOf(view: KubectlView, user: User): Promise<string | undefine
   const { token, tokenFile } = view;
   if (token !== undefined || tokenFile === undefined) return token;
   const [file, ...others] = placesOf(tokenFile);
-  for (const other of others)
-    try {
-      return (await readFile(other, "utf8")).trim();
-    } catch {
-      // The kubeconfig is another one.
-    }
-  return await readFile(file, "utf8").then(
-    (text) => text.trim(),
-    (error: unknown) => {
-      throw new Error(
-        `${file} cannot be read (${codeOf(error)}): check tokenFile of the kubeconfig`,
-      );
-    },
-  );
+  for (const other of others) {
+    // Undefined: the kubeconfig is another one.
+    const text = await readFile(other, "utf8").catch(() => undefined);
+    if (text !== undefined) return requireToken(other, text);
+  }
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new Error(`${file} cannot be read (${codeOf(error)}): check tokenFile of the kubeconfig`);
+  });
+  return requireToken(file, text);
+}
+
+/** @throws Error for an empty one: a server may take the client for anonymous */
+function requireToken(source: string, text: string): string {
+  if (text.trim() === "") throw new Error(`${source} is empty: check tokenFile of the kubeconfig`);
+  return text.trim();
 }
 
 /**

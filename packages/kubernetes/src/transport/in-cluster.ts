@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
-import type { Logger } from "@holdfast/controller";
-import { programLogger, warn } from "../logger.ts";
+import { programLogger } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";
@@ -43,7 +42,7 @@ const OPTIONS: OptionNames<InClusterOptions> = {
  * A transport for a program in a pod, with the pod's service account.
  *
  * The files `token` and `ca.crt` are read again every 60 seconds, and after the server refused the token or TLS failed. If
- * they cannot be read then, the last token stays in use until the server refuses it, and a warning is logged.
+ * they cannot be read then, the last ones stay in use until the server refuses them, and a warning is logged.
  *
  * @param options - see {@link InClusterOptions}
  * @returns the transport, whose `namespace` is that of the pod. Nothing is sent yet
@@ -67,14 +66,15 @@ export function inCluster(options: InClusterOptions = {}): KubeTransport {
   const url = serverOf(env);
   warnOfProxy(url, logger);
   const agents = new AgentKeeper();
-  const files = new ServiceAccountFiles(directory, logger);
   const load = async (): Promise<Credentials> => {
-    const { ca, token } = await files.read();
+    const [token, ca] = await Promise.all([
+      textOf(directory, "token"),
+      textOf(directory, "ca.crt"),
+    ]);
     const agent = agents.agentFor({ ca }, () => newAgent(url, { ca }));
     return new Credentials(agent, bearer(token));
   };
-  const onRefused = (): void => files.forget();
-  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock, onRefused });
+  const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock, logger });
   const description = `${url.origin} (service account)`;
   return new HttpTransport({
     url,
@@ -105,53 +105,15 @@ function namespaceIn(directory: string): string | undefined {
   }
 }
 
-/** A token and the CA of the server it is for. */
-interface Account {
-  readonly token: string;
-  readonly ca: string;
-}
-
-/** The files of a service account. Keeps the last ones for the time in which they cannot be read. */
-class ServiceAccountFiles {
-  readonly #directory: string;
-  readonly #logger: Logger;
-  #last: Account | undefined;
-
-  constructor(directory: string, logger: Logger) {
-    this.#directory = directory;
-    this.#logger = logger;
-  }
-
-  forget(): void {
-    this.#last = undefined;
-  }
-
-  async read(): Promise<Account> {
-    try {
-      const [token, ca] = await Promise.all([this.#text("token"), this.#text("ca.crt")]);
-      this.#last = { token, ca };
-      return this.#last;
-    } catch (error) {
-      if (this.#last === undefined) throw error;
-      const { message } = error as Error;
-      warn(
-        this.#logger,
-        { reason: message },
-        "service account not read; the last token stays in use",
-      );
-      return this.#last;
-    }
-  }
-
-  async #text(name: string): Promise<string> {
-    const path = join(this.#directory, name);
-    const text = await readFile(path, "utf8").catch((error: unknown) => {
-      throw new Error(
-        `${path} cannot be read (${codeOf(error)}): check that the pod mounts the token of its service account`,
-      );
-    });
-    if (text.trim() === "")
-      throw new Error(`${path} is empty: check the token of the pod's service account`);
-    return text.trim();
-  }
+/** The text of a file of the service account. */
+async function textOf(directory: string, name: string): Promise<string> {
+  const path = join(directory, name);
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new Error(
+      `${path} cannot be read (${codeOf(error)}): check that the pod mounts the token of its service account`,
+    );
+  });
+  if (text.trim() === "")
+    throw new Error(`${path} is empty: check the token of the pod's service account`);
+  return text.trim();
 }

@@ -145,17 +145,18 @@ describe("fromKubectl", () => {
     }, certificates.server);
     program.say("view", view(server, { token: "old" }));
     expect(await send(fromKubectl({ kubectl: program.kubectl }))).toBe(200);
-    expect(program.calls()).toEqual([VIEW, VIEW]);
+    expect(program.calls()).toEqual([VIEW, `${VIEW} --context=dev`]);
   });
 
-  it("reads a token file, again after 30 minutes, and names it when it is missing", async () => {
+  it("reads a token file, again after 30 minutes, and names it when it is missing or empty", async () => {
     using program = fakeKubectl();
     const clock = new FakeClock();
     await using server = await serve();
     const tokenFile = program.file("token");
     program.say("token", "one\n");
     program.say("view", view(server, { tokenFile }));
-    const transport = fromKubectl({ kubectl: program.kubectl, clock });
+    const { kubectl } = program;
+    const transport = fromKubectl({ kubectl, clock, logger: quietLogger() });
     await send(transport);
     program.say("token", "two\n");
     await clock.step(1_799_999);
@@ -164,12 +165,15 @@ describe("fromKubectl", () => {
     await send(transport);
     const tokens = server.requests.map(({ headers }) => headers.authorization);
     expect(tokens).toEqual(["Bearer one", "Bearer one", "Bearer two"]);
+    await transport.closeIdle?.();
+    program.say("token", "\n");
+    expect((await safeErrorOf(send(fromKubectl({ kubectl })))).message).toBe(
+      `${tokenFile} is empty: check tokenFile of the kubeconfig`,
+    );
     rmSync(tokenFile);
-    await clock.step(1_800_000);
-    expect((await safeErrorOf(send(transport))).message).toBe(
+    expect((await safeErrorOf(send(fromKubectl({ kubectl })))).message).toBe(
       `${tokenFile} cannot be read (ENOENT): check tokenFile of the kubeconfig`,
     );
-    await transport.closeIdle?.();
   });
 
   const plugin = { exec: { command: "aws-iam", apiVersion: "client.authentication.k8s.io/v1" } };

@@ -463,6 +463,18 @@ describe("without a response, the error names the server and the next step", () 
     );
   });
 
+  it.each([
+    ["is empty", "", "an empty one"],
+    ["is none", undefined, "undefined"],
+  ])(
+    "when the token %s, because a server may take the client for anonymous",
+    async (_, given, found) => {
+      const token = () => given as string;
+      const error = await safeErrorOf(textOf(atUrl("http://127.0.0.1:1", { token })));
+      expect(error.message).toBe(`the token must be text, got ${found}`);
+    },
+  );
+
   it("when the token function throws, and calls it again at the next request", async () => {
     await using server = await testServer((_, response) => answer(response, 200, {}));
     let isBroken = true;

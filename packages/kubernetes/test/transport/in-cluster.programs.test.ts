@@ -125,7 +125,7 @@ describe("inCluster", () => {
     expect(await send(transport)).toBe(200);
     expect(logger.lines).toHaveLength(1);
     expect(logger.lines[0]).toMatch(
-      /^warn: service account not read; the last token stays in use \{ reason: '.*token cannot be read/,
+      /^warn: credentials not read; the last ones stay in use \{ reason: '.*token cannot be read/,
     );
     status = 401;
     expect((await safeErrorOf(send(transport))).message).toContain("token cannot be read (ENOENT)");

@@ -27,12 +27,20 @@ interface Disk {
   key?: string;
   token?: string;
   tokenFile?: string;
+  /** Address of the cluster, if it is another one. */
+  server?: string;
+  /** Current context, if it is another one. */
+  current?: string;
+  /** Whether nothing can be read for a moment. */
+  isUnreadable?: boolean;
 }
 
 const base64 = (text: string | undefined): string | undefined =>
   text === undefined ? undefined : Buffer.from(text).toString("base64");
 
 const clock = new FakeClock();
+/** Milliseconds after which every way reads its credentials again. */
+const OLD = 1_800_000;
 const ends: (() => unknown)[] = [];
 
 afterEach(async () => {
@@ -116,9 +124,11 @@ type Way = (
 const kubectl: Way = ({ url }, disk) => {
   const directory = folder();
   const program = join(directory, "kubectl");
-  writeFileSync(program, `#!/bin/sh\ncat '${directory}/view'\n`);
+  const script = `case "$*" in *--context=*) cat view ;; *) cat current ;; esac`;
+  writeFileSync(program, `#!/bin/sh\ncd '${directory}'\n${script}\n`);
   chmodSync(program, 0o755);
-  const write = ({ ca, cert, key, token, tokenFile }: Disk): void => {
+  const write = (disk: Disk): void => {
+    const { ca, cert, key, token, tokenFile, server = url, current } = disk;
     const user = {
       token,
       tokenFile,
@@ -126,12 +136,14 @@ const kubectl: Way = ({ url }, disk) => {
       "client-key-data": base64(key),
     };
     const view = {
-      clusters: [{ name: "c", cluster: { server: url, "certificate-authority-data": base64(ca) } }],
+      clusters: [{ name: "c", cluster: { server, "certificate-authority-data": base64(ca) } }],
       users: [{ name: "u", user }],
       contexts: [{ name: "dev", context: { cluster: "c", user: "u" } }],
       "current-context": "dev",
     };
-    writeFileSync(join(directory, "view"), JSON.stringify(view));
+    const text = disk.isUnreadable ? "" : JSON.stringify(view);
+    writeFileSync(join(directory, "current"), text);
+    if (current === undefined) writeFileSync(join(directory, "view"), text);
   };
   write(disk);
   return { transport: fromKubectl({ kubectl: program, clock, logger: quietLogger() }), write };
@@ -140,9 +152,11 @@ const kubectl: Way = ({ url }, disk) => {
 const kubeConfig: Way = ({ url }, first) => {
   let disk = first;
   const config = {
-    getCurrentCluster: () => ({ server: url }),
+    getCurrentCluster: () => ({ server: disk.server ?? url }),
+    getCurrentContext: () => disk.current ?? "dev",
     applyToHTTPSOptions: async (options: object) => {
       const { ca, cert, key, token } = disk;
+      if (disk.isUnreadable) throw new Error("the plugin failed");
       const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
       Object.assign(options, { ca, cert, key, headers });
     },
@@ -155,8 +169,8 @@ const kubeConfig: Way = ({ url }, first) => {
 
 const pod: Way = ({ port }, disk) => {
   const directory = folder();
-  const write = ({ ca, token = TOKEN }: Disk): void => {
-    writeFileSync(join(directory, "token"), token);
+  const write = ({ ca, token = TOKEN, isUnreadable }: Disk): void => {
+    writeFileSync(join(directory, "token"), isUnreadable ? "" : token);
     writeFileSync(join(directory, "ca.crt"), ca);
   };
   write(disk);
@@ -168,7 +182,7 @@ const url: Way = (server, first) => {
   let { token = "" } = first;
   const options = { ca: first.ca, token: () => token, clock, logger: quietLogger() };
   const write = (disk: Disk): void => {
-    token = disk.token ?? "";
+    token = disk.isUnreadable ? "" : (disk.token ?? "");
   };
   return { transport: atUrl(server.url, options), write };
 };
@@ -252,6 +266,57 @@ describe.each<[string, Way]>([
     server.forget();
     expect(await send(transport)).toBe(200);
     expect(server.seen.slice(1)).toEqual(["GET 401", "GET 200", "GET 200"]);
+  });
+});
+
+describe.each<[string, Way]>([
+  ["fromKubectl", kubectl],
+  ["fromKubeConfig", kubeConfig],
+  ["inCluster", pod],
+  ["atUrl", url],
+])("%s whose credentials cannot be read for a moment", (_name, way) => {
+  it("goes on with the last ones, until the server refuses them", async () => {
+    let refusesOld = false;
+    const server = await serve(({ token }) =>
+      refusesOld && token === "Bearer old" ? 401 : token === undefined ? 401 : 200,
+    );
+    const { transport, write } = way(server, { ca, token: "old" });
+    expect(await send(transport)).toBe(200);
+    write({ ca, token: "old", isUnreadable: true });
+    await clock.step(OLD);
+    expect(await send(transport)).toBe(200);
+    refusesOld = true;
+    expect(await send(transport)).toMatch(/printed no JSON|plugin failed|is empty|must be text/);
+    expect(await send(transport)).not.toBe(200);
+    write({ ca, token: TOKEN });
+    expect(await send(transport)).toBe(200);
+    expect(server.seen).not.toContain("GET undefined");
+  });
+});
+
+describe.each<[string, Way]>([
+  ["fromKubectl", kubectl],
+  ["fromKubeConfig", kubeConfig],
+])("%s does not send the credentials of another cluster to its server", (name, way) => {
+  it.each<[string, Partial<Disk>]>([
+    ["when the context gets another server", { server: "https://127.0.0.1:1" }],
+    ["when another context becomes the current one", { current: "prod" }],
+  ])("%s", async (_when, change) => {
+    const tokens = new Set<string | undefined>();
+    let status = 200;
+    const server = await serve(({ token }) => {
+      tokens.add(token);
+      return status;
+    });
+    const { transport, write } = way(server, { ca, token: TOKEN });
+    expect(await send(transport)).toBe(200);
+    write({ ca, token: "foreign", ...change });
+    await clock.step(OLD);
+    expect(await send(transport)).toBe(200);
+    status = 401;
+    const isPinned = name === "fromKubectl" && change.current !== undefined;
+    expect(await send(transport)).toEqual(isPinned ? 401 : expect.stringContaining("server"));
+    expect([...tokens]).toEqual([`Bearer ${TOKEN}`]);
   });
 });
 
