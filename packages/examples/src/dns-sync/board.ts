@@ -1,9 +1,11 @@
+import { slotOf } from "@holdfast/controller";
 import {
   builtIn,
   type CachedObject,
   type Cluster,
   type Informer,
   type KubeObject,
+  keyOf,
 } from "@holdfast/kubernetes";
 import { DnsRecord, type Item } from "./operator/resources.ts";
 import type { DnsProvider } from "./provider/dns-provider.ts";
@@ -16,17 +18,25 @@ const Lease = builtIn<LeaseObject>("coordination.k8s.io/v1", "Lease");
 
 const LOGGED = 12;
 
+interface Counts {
+  readonly all: number;
+  readonly synced: number;
+}
+
 /** What the page shows. */
 export interface State {
   readonly api: string;
   readonly replicas: readonly { readonly name: string; readonly pid: number | undefined }[];
-  /** The Lease of the leader. An empty holder: free. */
+  /** The Lease of the leader, or of each slot. An empty holder: free. */
   readonly leases: readonly {
     readonly name: string;
     readonly holder: string;
     readonly token: string;
+    /** The replica that asks for the slot, or "". */
+    readonly wantedBy: string;
+    readonly records: Counts;
   }[];
-  readonly records: { readonly all: number; readonly synced: number };
+  readonly records: Counts;
   readonly provider: Readonly<
     Record<"records" | "requests" | "overQuota" | "refused", number> & { fault: string }
   >;
@@ -36,6 +46,8 @@ export interface State {
 
 export interface BoardOptions {
   readonly api: string;
+  /** Number of slots; undefined with one leader. */
+  readonly shards: number | undefined;
   readonly cluster: Cluster;
   readonly replicas: Replicas;
   readonly provider: DnsProvider;
@@ -60,20 +72,32 @@ export class Board {
   }
 
   state(): State {
-    const { api, replicas, provider } = this.#options;
+    const { api, shards, replicas, provider } = this.#options;
     const { requests, overQuota, refused, fault = "" } = provider;
-    const leases = this.#leases.list().map(leaseOf).sort(byNumber);
-    for (const { name, holder } of leases) this.#follow(name, holder);
     const records = this.#records.list();
-    const synced = records.filter(({ status }) => status?.state === "Synced").length;
+    const leases =
+      shards === undefined
+        ? [{ ...this.#leaseOf("dns-sync"), wantedBy: "", records: counted(records) }]
+        : Array.from({ length: shards }, (_, slot) => ({
+            ...this.#leaseOf(`dns-sync-slot-${slot}`),
+            wantedBy: this.#leaseOf(`dns-sync-wish-${slot}`).holder,
+            records: counted(records.filter((record) => slotOf(keyOf(record), shards) === slot)),
+          }));
+    for (const { name, holder } of leases) this.#follow(name, holder);
     return {
       api,
       replicas: replicas.list(),
       leases,
-      records: { all: records.length, synced },
+      records: counted(records),
       provider: { records: provider.records.size, requests, overQuota, refused, fault },
       log: this.#log,
     };
+  }
+
+  #leaseOf(name: string): Pick<State["leases"][number], "name" | "holder" | "token"> {
+    const { metadata, spec } = this.#leases.get({ namespace: "default", name }) ?? {};
+    const token = metadata?.annotations?.["holdfast/token"] ?? "";
+    return { name, holder: spec?.holderIdentity ?? "", token };
   }
 
   #follow(name: string, holder: string): void {
@@ -83,10 +107,7 @@ export class Board {
   }
 }
 
-const byNumber = (a: { name: string }, b: { name: string }): number =>
-  a.name.localeCompare(b.name, "en", { numeric: true });
-
-function leaseOf({ metadata, spec }: CachedObject<LeaseObject>): State["leases"][number] {
-  const token = metadata.annotations?.["holdfast/token"] ?? "";
-  return { name: metadata.name, holder: spec?.holderIdentity ?? "", token };
+function counted(records: readonly CachedObject<Item>[]): Counts {
+  const synced = records.filter(({ status }) => status?.state === "Synced").length;
+  return { all: records.length, synced };
 }

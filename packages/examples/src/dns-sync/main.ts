@@ -17,6 +17,7 @@ import { servePage } from "./serve-page.ts";
 interface Options {
   readonly real: boolean;
   readonly records: number;
+  readonly shards?: number;
   readonly port: number;
 }
 
@@ -24,6 +25,11 @@ const options = new Command("npm run dns-sync --")
   .description("Runs three replicas of an operator that syncs DnsRecord objects to a DNS provider.")
   .option("--real", "use a real API server on this machine; the first start builds it", false)
   .option("--records <number>", "number of records", wholeNumber(1, 10_000), 60)
+  .option(
+    "--shards <number>",
+    "all replicas work, each on its slots of so many",
+    wholeNumber(1, 64),
+  )
   .option("--port <number>", "port of the page; 0 picks a free port", wholeNumber(0, 65_535), 0)
   .helpOption("--help", "show this help")
   .allowExcessArguments(false)
@@ -32,6 +38,8 @@ const options = new Command("npm run dns-sync --")
   .opts<Options>();
 
 const REPLICAS = 3;
+/** Requests per second of one leader, and of each replica that shares the work: together below the provider's quota. */
+const QPS = { leader: 100, replica: 30 };
 /** Milliseconds. */
 const OUTAGE = 6_000;
 const PLACE = { namespace: "default" };
@@ -50,9 +58,15 @@ await using server = await serveProvider(provider);
 const cluster = new Cluster({ transport: api.transport, logger: silentLogger });
 const { client } = cluster;
 
-const env = { ...api.access, DNS_PROVIDER_URL: server.url };
+const { shards } = options;
+const env = {
+  ...api.access,
+  DNS_PROVIDER_URL: server.url,
+  DNS_PROVIDER_QPS: `${shards === undefined ? QPS.leader : QPS.replica}`,
+  ...(shards === undefined ? {} : { SHARDS: `${shards}` }),
+};
 const replicas = new Replicas(env, (text) => board.log(text));
-const board = new Board({ api: api.name, cluster, replicas, provider });
+const board = new Board({ api: api.name, shards, cluster, replicas, provider });
 kill = () => replicas.killAll("SIGKILL");
 const running = cluster.run(signal);
 

@@ -1,4 +1,4 @@
-import { explore, type ScenarioContext } from "@holdfast/kubernetes/testing";
+import { type ExploreOptions, explore, type ScenarioContext } from "@holdfast/kubernetes/testing";
 import { expect, inject, test } from "vitest";
 import { definedResources } from "../../src/dns-sync/manifests.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
@@ -32,7 +32,12 @@ async function scenario({ client, clock }: ScenarioContext<DnsProvider>): Promis
   await client.patch(DnsRecord, typo, { spec: { value: "192.0.2.3" } });
 }
 
-const exploring = (settings: { seed: number; pairs: number; replicas?: number; worlds?: number }) =>
+type Settings = Pick<
+  ExploreOptions<DnsProvider>,
+  "seed" | "pairs" | "replicas" | "worlds" | "shards"
+>;
+
+const exploring = (settings: Settings) =>
   explore<DnsProvider>({
     time: Number.POSITIVE_INFINITY,
     ...settings,
@@ -40,7 +45,9 @@ const exploring = (settings: { seed: number; pairs: number; replicas?: number; w
     resources: definedResources(),
     world: ({ clock, random }) => new DnsProvider({ clock, random }),
     setup: (context) =>
-      dnsSync("http://provider", context.link(fetchFrom(context.world), "fetch"))(context),
+      dnsSync("http://provider", { fetch: context.link(fetchFrom(context.world), "fetch") })(
+        context,
+      ),
     scenario,
     stateOf: ({ records }) =>
       records
@@ -66,6 +73,18 @@ test("dns-sync with two replicas survives the loss of a lease", async () => {
     seed: 1,
     pairs: 0,
     replicas: 2,
+    worlds: isThorough ? 1_000 : 20,
+  });
+  expect(report.faults["lost-lease"]).toBeGreaterThan(0);
+});
+
+test("dns-sync on three replicas that share the slots ends alike", async () => {
+  const leases = { leaseDuration: 20_000, renewDeadline: 12_000, retryPeriod: 5_000 };
+  const report = await exploring({
+    seed: 1,
+    pairs: 0,
+    replicas: 3,
+    shards: { count: 3, ...leases },
     worlds: isThorough ? 1_000 : 20,
   });
   expect(report.faults["lost-lease"]).toBeGreaterThan(0);

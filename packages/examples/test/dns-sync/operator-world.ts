@@ -37,8 +37,7 @@ export class OperatorWorld {
   readonly random = seededRandom(1);
   readonly provider: DnsProvider = new DnsProvider({ clock: this.clock, random: this.random });
   readonly api: FakeApi;
-  /** Called with the token of each write, which waits for it: a slow network. */
-  beforeWrite: (token: number) => Promise<void> = async () => undefined;
+  #beforeWrite: (token: number) => Promise<void> | undefined = () => undefined;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
 
@@ -47,7 +46,7 @@ export class OperatorWorld {
   }
 
   /** Starts a replica. Resolves with a function that stops it. */
-  start(identity = "one", transport = this.api.transport): () => Promise<void> {
+  start(identity = "one", transport = this.api.transport, shards?: number): () => Promise<void> {
     const stop = new AbortController();
     const running = runOperator(
       {
@@ -56,12 +55,16 @@ export class OperatorWorld {
         transport,
         clock: this.clock,
         random: this.random,
-        setup: dnsSync("http://provider", async (input, init) => {
-          if (init?.method !== "GET")
-            await this.beforeWrite(Number(new Headers(init?.headers).get("fencing-token")));
-          return await fetchFrom(this.provider)(input, init);
+        setup: dnsSync("http://provider", {
+          fetch: async (input, init) => {
+            if (init?.method !== "GET")
+              await this.#beforeWrite(Number(new Headers(init?.headers).get("fencing-token")));
+            return await fetchFrom(this.provider)(input, init);
+          },
         }),
-        leaderElection: { namespace: "dns-sync" },
+        ...(shards === undefined
+          ? { leaderElection: { namespace: "dns-sync" } }
+          : { shards: { namespace: "dns-sync", count: shards } }),
         health: false,
         logger: silentLogger,
       },
@@ -71,6 +74,27 @@ export class OperatorWorld {
     return async () => {
       stop.abort();
       await running;
+    };
+  }
+
+  /** Holds the next write to the provider back until it may arrive: a slow network. `token` waits for it. */
+  holdNextWrite(): { token(): Promise<number>; arrive(): void } {
+    let token: number | undefined;
+    let arrive = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    this.#beforeWrite = (own) => {
+      if (token !== undefined) return undefined;
+      token = own;
+      return arrived;
+    };
+    return {
+      arrive,
+      token: async () => {
+        while (token === undefined) await this.clock.sleep(10);
+        return token;
+      },
     };
   }
 

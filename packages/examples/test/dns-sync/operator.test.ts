@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { slotOf } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 import { DnsRecord, DnsZone } from "../../src/dns-sync/operator/resources.ts";
 import { Lease, OperatorWorld } from "./operator-world.ts";
@@ -145,29 +146,82 @@ describe("two replicas", () => {
       await world.record("www");
       await world.clock.sleep(10_000);
       world.start("two");
-      let token: number | undefined;
-      let arrive = (): void => undefined;
-      const arrived = new Promise<void>((resolve) => {
-        arrive = resolve;
-      });
-      world.beforeWrite = async (first) => {
-        if (token !== undefined) return;
-        token = first;
-        await arrived;
-      };
+      const late = world.holdNextWrite();
       await world.api.client.patch(DnsRecord, "default/www", { spec: { value: "192.0.2.2" } });
-      while (token === undefined) await world.clock.sleep(10);
+      const token = await late.token();
       await stopFirst();
       await world.clock.sleep(20_000);
       expect(world.remote).toEqual(["www.example.org A 192.0.2.2 60"]);
       await world.api.client.patch(DnsRecord, "default/www", { spec: { value: "192.0.2.3" } });
       await world.clock.sleep(1_000);
-      arrive();
+      late.arrive();
       await world.clock.sleep(1_000);
       expect(world.remote).toEqual(["www.example.org A 192.0.2.3 60"]);
       expect(world.provider.refused).toBe(1);
       const { metadata } = await world.api.client.get(Lease, "dns-sync/dns-sync");
       expect(Number(metadata.annotations?.["holdfast/token"])).toBeGreaterThan(token);
+    });
+  });
+});
+
+describe("replicas that share the slots", () => {
+  const SLOTS = 4;
+  const NAMES = Array.from({ length: 24 }, (_, index) => `r${index}`);
+
+  async function tokens(world: OperatorWorld): Promise<number[]> {
+    const found: number[] = [];
+    for (let number = 0; number < SLOTS; number++) {
+      const lease = await world.api.client.get(Lease, `dns-sync/dns-sync-slot-${number}`);
+      found.push(Number(lease.metadata.annotations?.["holdfast/token"]));
+    }
+    return found;
+  }
+
+  it("sync every record, although the tokens of their slots differ", async () => {
+    const world = new OperatorWorld();
+    world.start("one", world.api.transport, SLOTS);
+    await world.run(async () => {
+      await world.zone();
+      for (const name of NAMES) await world.record(name);
+      await world.clock.sleep(10_000);
+      world.start("two", world.api.transport, SLOTS);
+      await world.clock.sleep(60_000);
+      const before = await tokens(world);
+      expect(new Set(before).size).toBeGreaterThan(1);
+      for (const name of NAMES)
+        await world.api.client.patch(DnsRecord, `default/${name}`, {
+          spec: { value: "192.0.2.2" },
+        });
+      await world.clock.sleep(10_000);
+      expect(world.remote).toEqual(
+        NAMES.map((name) => `${name}.example.org A 192.0.2.2 60`).sort(),
+      );
+      expect(world.provider.refused).toBe(0);
+      expect(await tokens(world)).toEqual(before);
+    });
+  });
+
+  it("have a delayed write refused whose slot another replica has taken", async () => {
+    const world = new OperatorWorld();
+    const stopFirst = world.start("one", world.api.transport, SLOTS);
+    await world.run(async () => {
+      await world.zone();
+      for (const name of NAMES) await world.record(name);
+      await world.clock.sleep(10_000);
+      const [name = ""] = NAMES;
+      const late = world.holdNextWrite();
+      await world.api.client.patch(DnsRecord, `default/${name}`, { spec: { value: "192.0.2.2" } });
+      const token = await late.token();
+      await stopFirst();
+      world.start("two", world.api.transport, SLOTS);
+      await world.clock.sleep(60_000);
+      expect((await tokens(world))[slotOf(`default/${name}`, SLOTS)]).toBeGreaterThan(token);
+      await world.api.client.patch(DnsRecord, `default/${name}`, { spec: { value: "192.0.2.3" } });
+      await world.clock.sleep(1_000);
+      late.arrive();
+      await world.clock.sleep(1_000);
+      expect(world.remote).toContain(`${name}.example.org A 192.0.2.3 60`);
+      expect(world.provider.refused).toBe(1);
     });
   });
 });

@@ -33,6 +33,36 @@ it(
 );
 
 it(
+  "shares the slots among all replicas, also after a kill and when more come",
+  async () => {
+    const program = new Program("dns-sync/main.js", ["--records", "16", "--shards", "8"]);
+    const [, url = ""] = await program.printed(/the page: (\S+)/);
+    const state = async (): Promise<State> => (await (await fetch(`${url}state`)).json()) as State;
+    const post = async (path: string): Promise<unknown> =>
+      await fetch(new URL(path, url), { method: "POST", headers: { origin: new URL(url).origin } });
+    /** Waits until the replicas that are there hold so many slots each, and everything is in sync. */
+    const holds = async (...shares: number[]): Promise<readonly string[]> =>
+      await poll(async () => {
+        const { leases, replicas, records } = await state();
+        const names = replicas.map(({ name }) => name);
+        const held = names.map((name) => leases.filter(({ holder }) => holder === name).length);
+        const isShared = held.toSorted((a, b) => b - a).join() === shares.join();
+        return isShared && records.synced === 16 && records.all === 16 && names;
+      }, POLL);
+    const [killed = ""] = await holds(3, 3, 2);
+    await post(`/kill?name=${killed}`);
+    expect(await holds(4, 4)).not.toContain(killed);
+    await post("/edit");
+    await post("/add");
+    await post("/add");
+    await holds(2, 2, 2, 2);
+    program.child.kill("SIGINT");
+    expect(await program.exited).toBe(0);
+  },
+  3 * PATIENCE,
+);
+
+it(
   "obeys its own page only",
   async () => {
     await using program = new Program("dns-sync/main.js", ["--records", "1"]);

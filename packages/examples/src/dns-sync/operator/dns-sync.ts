@@ -14,15 +14,21 @@ import { syncRecord } from "./sync-record.ts";
 
 const zone = ({ metadata, spec }: CachedObject<Item>) => [`${metadata.namespace}/${spec.zone}`];
 
+interface DnsSyncOptions {
+  readonly fetch?: Fetch;
+  /** Requests per second to the provider. Replicas that share the work share the quota of the account. */
+  readonly qps?: number;
+}
+
 /** Syncs the DnsRecords of a cluster to the DNS provider at `url`. */
-export function dnsSync(url: string, fetch: Fetch = globalThis.fetch): OperatorSetup {
+export function dnsSync(url: string, options: DnsSyncOptions = {}): OperatorSetup {
+  const { fetch = globalThis.fetch, qps = 100 } = options;
   return (context) => {
     const { cluster, clock, controller } = context;
     const zones = cluster.watch(DnsZone);
     const records = cluster.watch(DnsRecord, { indexes: { zone } });
-    const limiter = new TokenBucketLimiter({ qps: 100, burst: 20, clock }); // shared by all keys and terms
-    return ({ token }) => {
-      const provider = providerOf(token, { url, fetch, limiter, clock });
+    const limiter = new TokenBucketLimiter({ qps, burst: 20, clock }); // shared by all keys and terms
+    return () => {
       const work = controller({
         name: "dns-sync",
         workers: 8,
@@ -33,9 +39,12 @@ export function dnsSync(url: string, fetch: Fetch = globalThis.fetch): OperatorS
           records.source({ when: generationChanged }),
           zones.source({ to: ({ key }) => records.by("zone", key).map(keyOf) }),
         ],
-        async reconcile({ key, signal }) {
+        async reconcile({ key, signal, leadership }) {
           const record = records.get(key);
-          if (record) return await syncRecord(record, { ...context, zones, provider, signal });
+          if (record === undefined) return;
+          // The term of the leader; with shards, that of the key's slot.
+          const provider = providerOf(leadership?.token ?? 0, { url, fetch, limiter, clock });
+          return await syncRecord(record, { ...context, zones, provider, signal });
         },
       });
       return [work];
@@ -43,10 +52,13 @@ export function dnsSync(url: string, fetch: Fetch = globalThis.fetch): OperatorS
   };
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  const { DNS_PROVIDER_URL = "http://127.0.0.1:8053", DNS_PROVIDER_QPS, SHARDS } = process.env;
   await runOperator({
     name: "dns-sync",
     transport: process.env["KUBERNETES_SERVICE_HOST"] ? inCluster() : fromKubectl(),
-    setup: dnsSync(process.env["DNS_PROVIDER_URL"] ?? "http://127.0.0.1:8053"),
+    setup: dnsSync(DNS_PROVIDER_URL, { qps: Number(DNS_PROVIDER_QPS ?? 100) }),
+    ...(SHARDS === undefined ? {} : { shards: { count: Number(SHARDS) } }),
     signals: process,
   });
+}

@@ -13,10 +13,10 @@ export type Provider = (
 export type Fetch = typeof globalThis.fetch;
 type Options = { url: string; fetch: Fetch; limiter: TokenBucketLimiter; clock: Clock };
 
-/** The provider has seen a request with a newer fencing token. */
+/** The provider has seen a request for this record with a newer fencing token. */
 export class StaleTokenError extends Error {}
 
-/** The provider for one term of a leader. Each request carries the term's fencing token. */
+/** The provider under one term of a lease. Each request carries the term's fencing token. */
 export function providerOf(token: number, options: Options): Provider {
   const { url, fetch, limiter, clock } = options;
   const headers = { "fencing-token": `${token}` };
@@ -24,7 +24,7 @@ export function providerOf(token: number, options: Options): Provider {
     const query = new URLSearchParams(record);
     const ask = async (signal: AbortSignal): Promise<Remote[]> => {
       const response = await fetch(`${url}/records?${query}`, { method, headers, signal });
-      if (response.status === 412) throw new StaleTokenError("a later leader took over");
+      if (response.status === 412) throw new StaleTokenError("a later term took the record over");
       if (response.status === 409) throw new Error(await response.text()); // temporary, so retried
       await expectOk(response, { clock }); // 429: RetryAfterError; other 4xx: TerminalError
       const type = response.headers.get("content-type");

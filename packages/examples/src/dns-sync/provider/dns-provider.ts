@@ -42,7 +42,8 @@ export class DnsProvider {
   fault: keyof typeof FAULTS | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
-  #newestToken = 0;
+  /** The newest token of each owner. Tokens of two slots say nothing of one another; an owner is always in one slot. */
+  readonly #newestTokens = new Map<string, number>();
   #requests = 0;
   #overQuota = 0;
   #refused = 0;
@@ -64,7 +65,7 @@ export class DnsProvider {
     return this.#overQuota;
   }
 
-  /** Refused writes of former leaders. */
+  /** Refused writes of terms that are over. */
   get refused(): number {
     return this.#refused;
   }
@@ -79,7 +80,8 @@ export class DnsProvider {
     const field = (name: keyof Remote): string => searchParams.get(name) ?? "";
     const [name, type, value] = [field("name"), field("type"), field("value")];
     const record: Remote = { name, type, value, ttl: field("ttl"), owner: field("owner") };
-    this.#newestToken = Math.max(this.#newestToken, Number(token));
+    const newest = Math.max(this.#newestTokens.get(record.owner) ?? 0, Number(token));
+    this.#newestTokens.set(record.owner, newest);
     if (method === "PUT" || method === "DELETE") {
       const latency = LATENCY.least + this.#random() * LATENCY.more;
       await this.#clock.sleep(latency, { label: "provider writes" });
@@ -91,9 +93,10 @@ export class DnsProvider {
   }
 
   #write(method: "PUT" | "DELETE", record: Remote, token: number): WriteResult {
-    if (token < this.#newestToken) {
+    const newest = this.#newestTokens.get(record.owner) ?? 0;
+    if (token < newest) {
       this.#refused += 1;
-      return { status: 412, reason: `token ${token} is older than ${this.#newestToken}` };
+      return { status: 412, reason: `token ${token} is older than ${newest}` };
     }
     return method === "PUT" ? this.records.put(record) : this.records.delete(record);
   }
