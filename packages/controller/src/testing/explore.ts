@@ -75,6 +75,7 @@ interface Reference extends Outcome {
  *
  * // Pays an order, then marks it. A crash between the two pays twice.
  * const problem = await explore({
+ *   time: 60_000, // no world begins after a minute
  *   world: () => ({ paid: 0, isMarked: false }),
  *   async run({ world, link, signal, clock }) {
  *     const pay = link(async () => void (world.paid += 5), "pay");

@@ -18,12 +18,20 @@ class Registry {
   }
 }
 
+/** The faults that this file is not about, and leaves out. */
+const OTHERS = [
+  ...["crash-before", "crash-before-down", "crash-after", "crash-after-down", "hand-over"],
+  ...["response-lost", "server-error", "conflict", "too-many-requests", "call-failed"],
+  ...["event-late", "events-lost", "scenario-first"],
+];
+
 /** Reads the registry, then writes to it. The lease may be lost between the two. */
 function registering(gives: "a token" | "no token", replicas = 2) {
   return explore<Registry>({
     time: Number.POSITIVE_INFINITY,
     resources: [Thing],
     replicas,
+    faults: replicas > 1 ? OTHERS : [],
     quiet: 120_000,
     world: () => new Registry(),
     setup: ({ cluster, controller, link, world }) => {

@@ -228,6 +228,7 @@ interface Cluster<World> {
  *   ];
  * }
  * const { faults } = await explore({
+ *   time: 60_000, // no world begins after a minute
  *   setup: marker,
  *   resources: [ConfigMap],
  *   async scenario({ client }) {
