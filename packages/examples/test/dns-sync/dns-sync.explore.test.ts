@@ -1,4 +1,8 @@
-import { type ExploreOptions, explore, type ScenarioContext } from "@holdfast/kubernetes/testing";
+import {
+  type ExploreOperatorOptions,
+  explore,
+  type ScenarioContext,
+} from "@holdfast/kubernetes/testing";
 import { expect, inject, test } from "vitest";
 import { definedResources } from "../../src/dns-sync/manifests.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
@@ -33,7 +37,7 @@ async function scenario({ client, clock }: ScenarioContext<DnsProvider>): Promis
 }
 
 type Settings = Pick<
-  ExploreOptions<DnsProvider>,
+  ExploreOperatorOptions<DnsProvider>,
   "seed" | "pairs" | "replicas" | "worlds" | "shards"
 >;
 
