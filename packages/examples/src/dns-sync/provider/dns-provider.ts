@@ -80,8 +80,7 @@ export class DnsProvider {
     const field = (name: keyof Remote): string => searchParams.get(name) ?? "";
     const [name, type, value] = [field("name"), field("type"), field("value")];
     const record: Remote = { name, type, value, ttl: field("ttl"), owner: field("owner") };
-    const newest = Math.max(this.#newestTokens.get(record.owner) ?? 0, Number(token));
-    this.#newestTokens.set(record.owner, newest);
+    this.#newestTokens.set(record.owner, Math.max(this.#newestOf(record), Number(token)));
     if (method === "PUT" || method === "DELETE") {
       const latency = LATENCY.least + this.#random() * LATENCY.more;
       await this.#clock.sleep(latency, { label: "provider writes" });
@@ -93,12 +92,16 @@ export class DnsProvider {
   }
 
   #write(method: "PUT" | "DELETE", record: Remote, token: number): WriteResult {
-    const newest = this.#newestTokens.get(record.owner) ?? 0;
-    if (token < newest) {
+    if (token < this.#newestOf(record)) {
       this.#refused += 1;
-      return { status: 412, reason: `token ${token} is older than ${newest}` };
+      const reason = `token ${token} is older than ${this.#newestOf(record)}`;
+      return { status: 412, reason };
     }
     return method === "PUT" ? this.records.put(record) : this.records.delete(record);
+  }
+
+  #newestOf({ owner }: Remote): number {
+    return this.#newestTokens.get(owner) ?? 0;
   }
 
   /** @returns false if the quota is used up */
