@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
+  requireBetween,
   requireBoolean,
   requireClock,
   requireFunction,
@@ -9,6 +10,7 @@ import {
   requireMethods,
   requireOptions,
   requireText,
+  requireWhole,
 } from "@holdfast/clock/internal";
 import type {
   Controller,
@@ -25,7 +27,7 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { ClusterOptions } from "../cluster/cluster-options.ts";
 import type { EventRecorder } from "../helper/event-recorder.ts";
 import { LOGGER, programLogger } from "../logger.ts";
-import { requireNamespace } from "../object/resource-name.ts";
+import { requireNamespace, requireSegment } from "../object/resource-name.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { OperatorControllerArguments } from "./failure-events.ts";
 import type { HealthServerOptions } from "./health-server.ts";
@@ -47,6 +49,9 @@ const OPTIONS: OptionNames<OperatorOptions> = {
   logger: true,
   metrics: true,
 };
+
+/** Most slots, as of `Shards`. */
+const SLOTS = 1_024;
 
 /** All that the code of an operator needs. */
 export interface OperatorContext {
@@ -356,6 +361,8 @@ function resolveShards(options: OperatorOptions): ResolvedShards | undefined {
   requireOptions("options.shards", shards, "runOperator", SHARDS);
   if (leaderElection !== false)
     throw new RangeError("options.leaderElection must be undefined or false beside options.shards");
+  const { count = 1 } = shards;
+  requireBetween("options.shards.count", requireWhole("options.shards.count", count, 1), 1, SLOTS);
   return { ...shards, ...resolveLeases("options.shards", shards, options) };
 }
 
@@ -370,5 +377,6 @@ function resolveLeases(
   if (namespace === undefined)
     throw new RangeError(`${option}.namespace must be set: options.transport has no namespace`);
   requireNamespace(`${option}.namespace`, namespace);
+  requireSegment(`${option}.name`, name);
   return { namespace, name, leaseDuration, renewDeadline };
 }

@@ -194,7 +194,49 @@ describe("runOperator with shards", () => {
     await world.end();
   });
 
-  it("refuses another count, an election beside it, and a bad count", async () => {
+  it.each([
+    [{ count: 0 }, "RangeError: options.shards.count must be a whole number of at least 1, got 0"],
+    [
+      { count: 1.5 },
+      "RangeError: options.shards.count must be a whole number of at least 1, got 1.5",
+    ],
+    [
+      { count: Number.NaN },
+      "RangeError: options.shards.count must be a whole number of at least 1, got NaN",
+    ],
+    [
+      { count: 1_025 },
+      "RangeError: options.shards.count must be a number from 1 to 1024, got 1025",
+    ],
+    [{ name: "" }, 'RangeError: options.shards.name must be a non-empty string, got ""'],
+    [{ name: 5 }, "TypeError: options.shards.name must be a string, got 5"],
+    [
+      { by: "namespace" },
+      "TypeError: options.shards.by is not an option of runOperator: it has count, leaseDuration, renewDeadline, retryPeriod, namespace, name",
+    ],
+  ])("refuses %o before the setup is called", async (shards, message) => {
+    let setups = 0;
+    const setup = () => {
+      setups++;
+      return () => [];
+    };
+    const replica = start("a", { shards: shards as object, setup });
+    await clock.step(0);
+    expect([String(replica.error), setups]).toEqual([message, 0]);
+    await world.end();
+  });
+
+  it("works on any number of slots, also one that is no power of two", async () => {
+    for (const name of NAMES) await world.greet(name);
+    for (const who of ["a", "b"]) start(who, { shards: { count: 7 } });
+    await clock.step(60_000);
+    const shares = await Promise.all(["a", "b"].map(slotsOf));
+    expect(shares.map(({ length }) => length).sort()).toEqual([3, 4]);
+    expect([...new Set([...keysOf("a"), ...keysOf("b")])].sort()).toEqual(KEYS);
+    await world.end();
+  });
+
+  it("refuses another count than that of the others, and an election beside it", async () => {
     start("a");
     await clock.step(1_000);
     const b = start("b", { shards: { count: 16 } });
@@ -202,11 +244,6 @@ describe("runOperator with shards", () => {
     expect(String(b.error)).toContain(
       "options.count must be 8, as in the replicas that run, got 16",
     );
-    for (const count of [0, 1_025, 1.5, Number.NaN]) {
-      const replica = start("c", { shards: { count } });
-      await clock.step(0);
-      expect(String(replica.error)).toMatch(/options\.count must be .*1/);
-    }
     const both = start("d", { shards: {}, leaderElection: {} });
     await clock.step(0);
     expect(String(both.error)).toBe(
