@@ -183,6 +183,7 @@ module.exports = {
     ethernet: ["terminal", "picture"],
     herd: ["terminal", "picture"],
     delays: ["terminal", "picture"],
+    slots: ["terminal", "picture"],
     playground: ["terminal", "herd", "delays"],
   },
   "conformance/kubernetes": { "*": ["npm:yaml"] },

@@ -7,11 +7,13 @@ import { compareForms } from "../../packages/examples/dist/herd/compare-forms.js
 import { pictures as herd } from "../../packages/examples/dist/herd/pictures.js";
 import { scenario } from "../../packages/examples/dist/herd/scenario.js";
 import { writePictures } from "../../packages/examples/dist/picture/write-pictures.js";
+import { movesPicture } from "../../packages/examples/dist/slots/picture.js";
 
 const SEED = 1;
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 writePictures(folder, new Map([["delays.svg", samplePicture()]]));
+writePictures(folder, new Map([["slots.svg", await movesPicture(SEED)]]));
 writePictures(folder, await ethernet(SEED));
 const outage = scenario(SEED);
 writePictures(folder, herd(await compareForms(outage), outage));

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
-import { builtIn, type KubeObject, runOperator } from "@holdfast/kubernetes";
+import { builtIn, type KubeObject, type OperatorOptions, runOperator } from "@holdfast/kubernetes";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
 import { FakeApi } from "@holdfast/kubernetes/testing";
 import { Registry } from "prom-client";
@@ -11,6 +11,7 @@ import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 
 const Lease = builtIn<KubeObject>("coordination.k8s.io/v1", "Lease");
 const GUIDE = new URL("../../../../docs/operating-an-operator.md", import.meta.url);
+const SHARDS_GUIDE = new URL("../../../../docs/several-replicas.md", import.meta.url);
 
 /** Names of metrics in a section of the guide. */
 function metricsIn(section: string): string[] {
@@ -20,14 +21,15 @@ function metricsIn(section: string): string[] {
   return [...new Set(names)];
 }
 
-let text: string;
-
-beforeAll(async () => {
+/** What a scraper reads of the greeter. */
+async function scrape(
+  replicas: Pick<OperatorOptions, "leaderElection" | "shards">,
+): Promise<string> {
   const clock = new FakeClock();
   const api = new FakeApi({ clock, resources: [Greeting, ConfigMap, Lease] });
   const register = new Registry();
   const stop = new AbortController();
-  await clock.run(async () => {
+  return await clock.run(async () => {
     const metadata = { namespace: "default", name: "ann" };
     await api.client.create(Greeting, { metadata, spec: { name: "Ann" } });
     const running = runOperator(
@@ -36,7 +38,7 @@ beforeAll(async () => {
         transport: api.transport,
         setup: greeter,
         clock,
-        leaderElection: { namespace: "default" },
+        ...replicas,
         health: false,
         logger: silentLogger,
         metrics: prometheusMetrics({ register }),
@@ -44,10 +46,17 @@ beforeAll(async () => {
       stop.signal,
     );
     await clock.sleep(700_000);
-    text = await register.metrics();
+    const text = await register.metrics();
     stop.abort();
     await running;
+    return text;
   });
+}
+
+let text: string;
+
+beforeAll(async () => {
+  text = await scrape({ leaderElection: { namespace: "default" } });
 });
 
 describe("the greeter with metrics", () => {
@@ -78,4 +87,26 @@ describe("the greeter with metrics", () => {
     const missing = names.filter((name) => !text.includes(`# TYPE ${name} `));
     expect(missing).toEqual([]);
   });
+});
+
+it("the greeter with slots exports every series that the guide's queries select", async () => {
+  const sharded = await scrape({ shards: { namespace: "default" } });
+  const [, section = ""] = readFileSync(SHARDS_GUIDE, "utf8").split("\n## What to watch\n");
+  const selectors = [...section.matchAll(/\b(shards_[a-z_]+)(?:\{([^}]*)\})?/g)];
+  expect(new Set(selectors.map(([selector]) => selector))).toEqual(
+    new Set([
+      "shards_slots",
+      "shards_taken_total",
+      'shards_slots{state="free"}',
+      'shards_slots{state="giving"}',
+    ]),
+  );
+  const lines = sharded.split("\n");
+  for (const [selector, name = "", labels = ""] of selectors)
+    expect([
+      selector,
+      lines.some((line) => line.startsWith(`${name}{`) && line.includes(labels)),
+    ]).toEqual([selector, true]);
+  expect(lines).toContain('shards_slots{name="greeter",state="held"} 16');
+  expect(lines).toContain('shards_taken_total{name="greeter"} 16');
 });
