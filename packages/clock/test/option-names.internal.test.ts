@@ -1,5 +1,5 @@
+import { requireOptions } from "@holdfast/clock/internal";
 import { describe, expect, it } from "vitest";
-import { requireOptions } from "../src/internal/arguments.ts";
 
 const NAMES = {
   backoff: true,

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { realClock } from "@holdfast/clock";
 import {
   requireAbove,
   requireArray,
@@ -11,8 +11,8 @@ import {
   requirePositive,
   requireString,
   requireText,
-} from "../../src/internal/arguments.ts";
-import { realClock } from "../../src/real-clock.ts";
+} from "@holdfast/clock/internal";
+import { describe, expect, it } from "vitest";
 
 // Checks that only other packages use; bad-input.test.ts covers the others.
 const checks = {

@@ -1,6 +1,6 @@
+import { RepeatedLines } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
 import { expect, it } from "vitest";
-import { RepeatedLines } from "../../src/internal/repeated-lines.ts";
 
 it("logs the first failure of a text, then one a minute with the number of them", async () => {
   const clock = new FakeClock();

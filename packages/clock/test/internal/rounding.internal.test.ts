@@ -1,6 +1,6 @@
+import { instantAfter, roundToNanosecond } from "@holdfast/clock/internal";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { instantAfter, roundToNanosecond } from "../../src/internal/rounding.ts";
 
 const DAYS_104 = 2 ** 53 / 1e6;
 

@@ -1,7 +1,7 @@
+import { type HeapEntry, TimerHeap } from "@holdfast/clock/internal";
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { collectGarbage } from "../../../../test/collect-garbage.ts";
-import { type HeapEntry, TimerHeap } from "../../src/internal/timer-heap.ts";
 
 interface Entry extends HeapEntry {
   readonly deadline: number;

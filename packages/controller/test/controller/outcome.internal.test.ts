@@ -1,6 +1,7 @@
 import {
   isRetryAfterError,
   isTerminalError,
+  type ReconcileResult,
   RetryAfterError,
   TerminalError,
 } from "@holdfast/controller";
@@ -12,7 +13,6 @@ import {
   type RetryOutcome,
   type Settlement,
 } from "../../src/reconcile/outcome.ts";
-import type { ReconcileResult } from "../../src/reconcile/reconcile.ts";
 
 const INFINITY = Number.POSITIVE_INFINITY;
 const broken = new Error("broken");

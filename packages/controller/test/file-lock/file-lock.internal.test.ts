@@ -14,11 +14,10 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
-import { LeaderElector, silentLogger } from "@holdfast/controller";
+import { isLockConflictError, LeaderElector, silentLogger } from "@holdfast/controller";
+import { FileLock } from "@holdfast/controller/file-lock";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
-import { isLockConflictError } from "../../src/election/lock-conflict-error.ts";
-import { FileLock } from "../../src/file-lock/file-lock.ts";
 
 const link = vi.spyOn(fs, "link");
 const open = vi.spyOn(fs, "open");

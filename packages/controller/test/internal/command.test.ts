@@ -1,5 +1,5 @@
+import { optional, problemOf } from "@holdfast/controller/internal";
 import { describe, expect, it } from "vitest";
-import { optional, problemOf } from "../../src/internal/command.ts";
 
 describe("optional", () => {
   const missing = () =>

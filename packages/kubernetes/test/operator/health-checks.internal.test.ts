@@ -1,6 +1,6 @@
 import type { ElectionStatus } from "@holdfast/controller";
+import type { InformerStatus } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
-import type { InformerStatus } from "../../src/cluster/cluster-status.ts";
 import { canElect, isFollowing, isWithinLease } from "../../src/operator/health-checks.ts";
 
 const informer = (hasSynced: boolean, ...silent: (number | null)[]): InformerStatus => ({

@@ -1,8 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { FakeClock } from "@holdfast/clock/testing";
-import * as fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { z } from "zod";
 import {
   ApiError,
   customResource,
@@ -10,8 +7,11 @@ import {
   type KubeClient,
   type KubeObject,
   type Resource,
-} from "../../src/index.ts";
-import { FakeApi } from "../../src/testing/index.ts";
+} from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import * as fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
 import { samples, strangers } from "../schema/zod-samples.ts";
 import { NamedCluster } from "./named-cluster.ts";
 

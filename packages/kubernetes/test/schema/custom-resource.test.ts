@@ -1,8 +1,4 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { type } from "arktype";
-import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import {
   type CustomResourceOptions,
   customResource,
@@ -10,8 +6,12 @@ import {
   isApiError,
   type KubeObject,
   type Resource,
-} from "../../src/index.ts";
-import { FakeApi } from "../../src/testing/index.ts";
+} from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { type } from "arktype";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { samples, strangers } from "./zod-samples.ts";
 
 interface AnyObject extends KubeObject {

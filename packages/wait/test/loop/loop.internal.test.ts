@@ -1,9 +1,9 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Backoff, backoffManager } from "@holdfast/wait";
+import { type LoopManager, type LoopWork, loop } from "@holdfast/wait/internal";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
-import { type LoopManager, type LoopWork, loop } from "../../src/loop/loop.ts";
 
 /** The parts of the loop that `backoffUntil` does not use; its tests cover the others. */
 describe("loop", () => {
