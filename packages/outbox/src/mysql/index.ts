@@ -4,7 +4,8 @@
  * @packageDocumentation
  */
 
-export { type MigrateOptions, migrate, type SessionDatabase } from "./migrate.ts";
+export type { MigrateOptions } from "../store/migration.ts";
+export { migrate, type SessionDatabase } from "./migrate.ts";
 export {
   type MySqlConnection,
   MySqlDatabase,

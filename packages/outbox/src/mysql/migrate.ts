@@ -1,26 +1,20 @@
-import { type OptionNames, requireMethods, requireOptions } from "@holdfast/clock/internal";
-import { type Queryable, requirePrefix } from "../store/database.ts";
-import { type Migration, migrationsOf } from "./migrations.ts";
-
-const OPTIONS: OptionNames<MigrateOptions> = {
-  prefix: true,
-};
+import { requireMethods } from "@holdfast/clock/internal";
+import type { Queryable } from "../store/database.ts";
+import {
+  applyMissing,
+  type MigrateOptions,
+  missingIn,
+  missingSql,
+  prefixOf,
+  type Schema,
+} from "../store/migration.ts";
+import { migrationsOf } from "./migrations.ts";
 
 /** Maximum time that one process waits for the migrations of another, in seconds. */
 const LOCK_TIMEOUT = 600;
 
 /** The name of a lock is at most 64 characters long, and the server has one set of names. */
 const LOCK = "CONCAT('holdfast-', SHA1(CONCAT_WS('/', DATABASE(), ?)))";
-
-/** Options for {@link migrate}. */
-export interface MigrateOptions {
-  /**
-   * The first part of the names of the tables: 1 to 30 lower case letters and underscores.
-   *
-   * @defaultValue `"outbox_"`
-   */
-  readonly prefix?: string | undefined;
-}
 
 /** A database whose connections can be used one at a time. */
 export interface SessionDatabase {
@@ -54,12 +48,11 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<readonly number[]> {
   requireMethods("database", database, ["session"]);
-  requireOptions("options", options, "migrate", OPTIONS);
-  const { prefix = "outbox_" } = options;
-  requirePrefix("options.prefix", prefix);
+  const prefix = prefixOf(options);
+  const schema = schemaOf(prefix);
   return await database.session(async (session) => {
     // A program that may not create tables can start once they are there.
-    if (missingOf(await appliedNumbers(session, prefix), prefix).length === 0) return [];
+    if ((await missingIn(session, schema)).length === 0) return [];
     // A statement that changes the schema commits, so a transaction would not keep others away.
     const [row] = await session.query(`SELECT GET_LOCK(${LOCK}, ${LOCK_TIMEOUT}) AS locked`, [
       prefix,
@@ -68,44 +61,24 @@ export async function migrate(
       throw new Error(
         `migrate: another process has been migrating ${prefix}* for ${LOCK_TIMEOUT} s; try again`,
       );
-    await session.query(createTable(prefix));
-    const applied = await appliedNumbers(session, prefix);
-    const missing = missingOf(applied, prefix);
-    for (const statement of statementsOf(missing, prefix)) await session.query(statement);
+    const applied = await applyMissing(session, schema);
     await session.query(`SELECT RELEASE_LOCK(${LOCK})`, [prefix]);
-    return missing.map(({ number }) => number);
+    return applied;
   });
 }
 
 /** The statements that {@link migrate} would run now, one after another; none if the tables are up to date. */
-export async function pendingSql(on: Queryable, prefix: string): Promise<readonly string[]> {
-  const missing = missingOf(await appliedNumbers(on, prefix), prefix);
-  return missing.length === 0 ? [] : [createTable(prefix), ...statementsOf(missing, prefix)];
+export function pendingSql(on: Queryable, prefix: string): Promise<readonly string[]> {
+  return missingSql(on, schemaOf(prefix));
 }
 
-async function appliedNumbers(session: Queryable, prefix: string): Promise<ReadonlySet<number>> {
-  const found = await session.query(
-    "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",
-    [`${prefix}migration`],
-  );
-  if (found.length === 0) return new Set();
-  const rows = await session.query(`SELECT number FROM ${prefix}migration`);
-  return new Set(rows.map(({ number }) => Number(number)));
-}
-
-function missingOf(applied: ReadonlySet<number>, prefix: string): readonly Migration[] {
-  return migrationsOf(prefix).filter(({ number }) => !applied.has(number));
-}
-
-function createTable(prefix: string): string {
-  return `CREATE TABLE IF NOT EXISTS ${prefix}migration (number INT PRIMARY KEY, name VARCHAR(255) NOT NULL)
-      ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`;
-}
-
-/** Numbers and names are ours, so they are part of the text. */
-function statementsOf(migrations: readonly Migration[], prefix: string): readonly string[] {
-  return migrations.flatMap(({ number, name, statements }) => [
-    ...statements,
-    `INSERT INTO ${prefix}migration (number, name) VALUES (${number}, '${name}')`,
-  ]);
+function schemaOf(prefix: string): Schema {
+  return {
+    prefix,
+    migrations: migrationsOf(prefix),
+    createTable: `CREATE TABLE IF NOT EXISTS ${prefix}migration (number INT PRIMARY KEY, name VARCHAR(255) NOT NULL)
+      ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`,
+    exists:
+      "SELECT 1 FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?",
+  };
 }

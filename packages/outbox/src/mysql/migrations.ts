@@ -1,10 +1,4 @@
-/** One step of the schema. Once released it is never changed: another one follows. */
-export interface Migration {
-  readonly number: number;
-  readonly name: string;
-  /** One statement each. Each commits by itself, so each must be able to run twice. */
-  readonly statements: readonly string[];
-}
+import type { Migration } from "../store/migration.ts";
 
 /** A text compares by its characters, as on PostgreSQL. */
 const TABLE = "ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin";
@@ -55,7 +49,7 @@ const messages = (prefix: string): Migration => ({
   ],
 });
 
-/** All of them, in the order in which they are applied. */
+/** All migrations, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
   return [messages].map((migration) => migration(prefix));
 }

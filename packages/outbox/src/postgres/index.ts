@@ -4,7 +4,8 @@
  * @packageDocumentation
  */
 
-export { type MigrateOptions, migrate } from "./migrate.ts";
+export type { MigrateOptions } from "../store/migration.ts";
+export { migrate } from "./migrate.ts";
 export {
   type PgClient,
   PgDatabase,

@@ -1,10 +1,4 @@
-/** One step of the schema. Once released it is never changed: another one follows. */
-export interface Migration {
-  readonly number: number;
-  readonly name: string;
-  /** One statement each. */
-  readonly statements: readonly string[];
-}
+import type { Migration } from "../store/migration.ts";
 
 const messages = (prefix: string): Migration => ({
   number: 1,
@@ -48,7 +42,7 @@ const messages = (prefix: string): Migration => ({
   ],
 });
 
-/** All of them, in the order in which they are applied. */
+/** All migrations, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
   return [messages].map((migration) => migration(prefix));
 }
