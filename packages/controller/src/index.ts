@@ -31,8 +31,11 @@ export type {
   SourceStatus,
 } from "./controller/controller-status.ts";
 export type { ControllerMetrics, ReconcileOutcome } from "./controller-metrics.ts";
-export type { ElectionState, ElectionStatus } from "./election/election-status.ts";
-export { LeaderElector } from "./election/leader-elector.ts";
+export {
+  type ElectionState,
+  type ElectionStatus,
+  LeaderElector,
+} from "./election/leader-elector.ts";
 export type { LeaderElectorOptions } from "./election/leader-elector-options.ts";
 export {
   findLeadershipLostError,

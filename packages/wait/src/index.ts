@@ -39,8 +39,14 @@ export { type EveryOptions, every } from "./poll/every.ts";
 export { type PollOptions, poll, type Truthy } from "./poll/poll.ts";
 export type { TickIterator } from "./poll/ticks.ts";
 export type { Attempt } from "./retry/attempt.ts";
-export { type ExpectOkOptions, expectOk, type FetchResponse } from "./retry/expect-ok.ts";
-export { findHttpError, HttpError, isHttpError } from "./retry/http-error.ts";
+export {
+  type ExpectOkOptions,
+  expectOk,
+  type FetchResponse,
+  findHttpError,
+  HttpError,
+  isHttpError,
+} from "./retry/expect-ok.ts";
 export { parseRetryAfter } from "./retry/parse-retry-after.ts";
 export { retry } from "./retry/retry.ts";
 export {

@@ -9,10 +9,9 @@ import {
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
-import type { LeaseRecord } from "../election/lease-record.ts";
+import { isLeaseRecord, type LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
-import { fileRecordOf } from "./file-record.ts";
 
 const OPTIONS: OptionNames<FileLockOptions> = {
   clock: true,
@@ -297,4 +296,30 @@ async function writeThrough(file: string, text: string): Promise<void> {
 
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && (error as NodeJS.ErrnoException).code === code;
+}
+
+/** Content of a file. */
+export interface FileRecord {
+  readonly record: LeaseRecord;
+  /** Unique to this file; undefined in a file of an earlier release. */
+  readonly id: string | undefined;
+}
+
+/**
+ * Parses a file.
+ *
+ * @throws Error if the file holds no record: treating it as a free lease could make two leaders
+ */
+function fileRecordOf(text: string, file: string): FileRecord {
+  const { id, ...record } = (parse(text) ?? {}) as { readonly id?: string };
+  if (!isLeaseRecord(record)) throw new Error(`${file} does not contain a lease record`);
+  return { record, id };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }

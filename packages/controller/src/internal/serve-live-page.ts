@@ -1,10 +1,14 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo, Socket } from "node:net";
 import type { Clock } from "@holdfast/clock";
 import { EventStream } from "./event-stream.ts";
 import { livePage, SCRIPT, type SnapshotSource, STYLE } from "./live-page.ts";
-import { oneAtATime } from "./one-at-a-time.ts";
 import { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";
 
 /** Options for {@link serveLivePage}. */
@@ -157,4 +161,23 @@ export async function serveLivePage<Snapshot extends { readonly at: number }>(
   };
   const { port: actual } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${actual}/`, [Symbol.asyncDispose]: close };
+}
+
+/**
+ * Lets a connection have one request in flight. One that sends the next request before its response is closed: browsers
+ * and `fetch` do not, and thousands of requests fit into one packet of a peer that never reads.
+ */
+function oneAtATime(handle: RequestListener): RequestListener {
+  const busy = new WeakSet<Socket>();
+  return (request, response) => {
+    const { socket } = request;
+    if (socket.destroyed) return;
+    if (busy.has(socket)) {
+      socket.destroy();
+      return;
+    }
+    busy.add(socket);
+    response.once("close", () => busy.delete(socket));
+    handle(request, response);
+  };
 }

@@ -1,6 +1,5 @@
 import type { Clock } from "@holdfast/clock";
 import type { RunOptions } from "../run-options.ts";
-import { endsWithin } from "./ends-within.ts";
 import type { ResolvedGroup } from "./manager-options.ts";
 import { Member } from "./member.ts";
 import type { Runnable } from "./runnable.ts";
@@ -68,4 +67,30 @@ export class RunnableGroup {
     for (const { name, isRunning } of this.members)
       if (isRunning) this.#report(new RunnableError(name, "not stopped", { timeout }));
   }
+}
+
+/** Options for {@link endsWithin}. */
+export interface EndsWithinOptions {
+  readonly clock: Clock;
+  /** Milliseconds, at least 0, or `Infinity`. */
+  readonly timeout: number;
+  readonly label: string;
+}
+
+/** Whether `work`, which never rejects, ends within the timeout. Work that has already ended does, for any timeout. */
+async function endsWithin(
+  work: Promise<unknown>,
+  { clock, timeout, label }: EndsWithinOptions,
+): Promise<boolean> {
+  if (timeout === Number.POSITIVE_INFINITY) {
+    await work;
+    return true;
+  }
+  return new Promise((resolve) => {
+    const timer = clock.afterFunc(timeout, () => resolve(false), { label });
+    void work.then(() => {
+      timer.stop();
+      resolve(true);
+    });
+  });
 }

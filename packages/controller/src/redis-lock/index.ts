@@ -8,5 +8,7 @@ export {
   ForgottenLeaseError,
   findForgottenLeaseError,
   isForgottenLeaseError,
-} from "./forgotten-lease-error.ts";
-export { type RedisClient, RedisLock, type RedisLockOptions } from "./redis-lock.ts";
+  type RedisClient,
+  RedisLock,
+  type RedisLockOptions,
+} from "./redis-lock.ts";

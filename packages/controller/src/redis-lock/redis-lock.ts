@@ -1,5 +1,6 @@
 import {
   abortable,
+  findByCode,
   type OptionNames,
   requireFunction,
   requireMethods,
@@ -9,8 +10,39 @@ import {
 import { isLeaseRecord, type LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
-import { ForgottenLeaseError } from "./forgotten-lease-error.ts";
-import { READ, WRITE } from "./redis-scripts.ts";
+
+// A record is valid in the run of the server that wrote it. After a restart a server may lack the last writes,
+// so older records count as absent.
+const CURRENT = `
+  local server = redis.call('INFO', 'server')
+  local run = string.match(server, 'run_id:(%x+)')
+  local found = redis.call('HMGET', KEYS[1], 'run', 'version', 'record')
+  local version, record = 'none:' .. run, false
+  if found[1] == run then version, record = found[2], found[3] end
+`;
+
+/** KEYS: the lock. Returns the version, the record if there is one, and the server's time in ms. */
+const READ: string = `${CURRENT}
+  local time = redis.call('TIME')
+  return { version, record, time[1] * 1000 + math.floor(time[2] / 1000) }
+`;
+
+/**
+ * KEYS: the lock. ARGV: the version that is replaced, the new one, the record, and how long the server
+ * must have been up for the first record of its run, in ms. Returns the outcome, and the time
+ * until the server is old enough, in ms.
+ *
+ * The server counts its life in whole seconds of its wall clock, of which it has not lived the last.
+ * A client that lost the reply may send the same again: it finds its own version.
+ */
+const WRITE: string = `${CURRENT}
+  if version == ARGV[2] then return { 'written', 0 } end
+  if version ~= ARGV[1] then return { 'conflict', 0 } end
+  local up = string.match(server, 'uptime_in_seconds:(%d+)') * 1000 - 1000
+  if not record and up < tonumber(ARGV[4]) then return { 'young', ARGV[4] - up } end
+  redis.call('HSET', KEYS[1], 'run', run, 'version', ARGV[2], 'record', ARGV[3])
+  return { 'written', 0 }
+`;
 
 const OPTIONS: OptionNames<RedisLockOptions> = {
   key: true,
@@ -179,4 +211,52 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+const CODE = "ERR_CONTROLLER_FORGOTTEN_LEASE";
+
+/** A `RedisLock` grants no lease, because its server may have lost one that still lasts. */
+export class ForgottenLeaseError extends Error {
+  override readonly name = "ForgottenLeaseError";
+  /** Stable across versions and copies of this package. */
+  readonly code: "ERR_CONTROLLER_FORGOTTEN_LEASE" = CODE;
+  /** Time until the lock grants a lease, in milliseconds. */
+  readonly remaining: number;
+
+  /** @param lock - the description of the lock */
+  constructor(lock: string, remaining: number) {
+    super(`${lock} may have lost a lease when Redis restarted; it grants none for ${remaining} ms`);
+    this.remaining = remaining;
+  }
+}
+
+/**
+ * Whether an error is a {@link ForgottenLeaseError}, of this copy of the package or another, or has one among its causes.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ */
+export function isForgottenLeaseError(error: unknown): boolean {
+  return findForgottenLeaseError(error) !== undefined;
+}
+
+/**
+ * The first {@link ForgottenLeaseError} among an error and its causes, of this copy of the package or another.
+ *
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
+ *
+ * @param error - anything that was caught
+ * @returns the error, with its fields; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * import { findForgottenLeaseError, ForgottenLeaseError } from "@holdfast/controller/redis-lock";
+ *
+ * const caught: unknown = new Error("no luck", { cause: new ForgottenLeaseError("redis:jobs", 5_000) });
+ * console.log(findForgottenLeaseError(caught)?.remaining); // => 5000
+ * ```
+ */
+export function findForgottenLeaseError(error: unknown): ForgottenLeaseError | undefined {
+  return findByCode<ForgottenLeaseError>(error, CODE);
 }

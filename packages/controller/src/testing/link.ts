@@ -1,3 +1,4 @@
+import { isThenable } from "@holdfast/clock/internal";
 import { shownValue } from "./state-text.ts";
 
 /** How a call of a linked system is done: as a step, or at once if it only makes another object. */
@@ -159,10 +160,6 @@ function hasMethod(part: object): boolean {
 function isOfThePlatform(maker: unknown): boolean {
   if (typeof maker !== "function" || maker === Object) return false;
   return (globalThis as Record<string, unknown>)[maker.name] === maker;
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | undefined)?.then === "function";
 }
 
 function kindOf(value: unknown): string {

@@ -1,5 +1,4 @@
 import { keepApplyEntries } from "../object/apply-entries.ts";
-import { freezeDeep } from "../object/freeze.ts";
 import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
 import type { ServerObject } from "./server-object.ts";
@@ -55,4 +54,11 @@ export function withoutManagedFields(object: StoredObject<KubeObject>): KubeObje
   // Not `delete`: it would turn the metadata into a dictionary, which is larger.
   const { managedFields, ...metadata } = object.metadata;
   return managedFields === undefined ? object : { ...object, metadata };
+}
+
+/** Freezes a value of JSON at every depth, and returns it. */
+function freezeDeep<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) freezeDeep(member);
+  return Object.freeze(value);
 }

@@ -36,7 +36,6 @@ import { readClaimed } from "../store/read-claimed.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
 import { changeAll, filledUp, listsOf, sequenceOf } from "./lists.ts";
 import { recoverClaim, writeOutcomes } from "./outcome-writer.ts";
-import { plainRow } from "./plain-row.ts";
 import {
   DUPLICATE_ENTRY,
   hasNumber,
@@ -305,4 +304,21 @@ function within(maxBytes = Number.POSITIVE_INFINITY, rows: readonly Row[]): read
     sum += Number(row["bytes"]);
     return place === 0 || sum <= maxBytes;
   });
+}
+
+/** Columns with whole numbers, which some pool options return as text. */
+const NUMBERS = [
+  ...["created_at", "updated_at", "due_at", "claimed_until", "claim_number"],
+  ...["failed_attempts", "expired_claims", "max_attempts"],
+];
+
+/** A row as PostgreSQL would give it. */
+function plainRow(row: Row): Row {
+  const numbers = NUMBERS.map((column) => [column, numberOrNone(row[column])]);
+  return { ...row, ...Object.fromEntries(numbers) };
+}
+
+/** An object stays as it is: a setting of the driver has made it, and the row is not at fault. */
+function numberOrNone(value: unknown): unknown {
+  return typeof value === "object" ? value : Number(value);
 }

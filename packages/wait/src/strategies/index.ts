@@ -9,16 +9,14 @@ export { AttemptBackoff, type AttemptBackoffOptions } from "./attempt-backoff.ts
 export {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
+  ExcessiveCollisionsError,
+  findExcessiveCollisionsError,
+  isExcessiveCollisionsError,
 } from "./binary-exponential-backoff.ts";
 export {
   DecorrelatedJitterBackoff,
   type DecorrelatedJitterBackoffOptions,
 } from "./decorrelated-jitter-backoff.ts";
-export {
-  ExcessiveCollisionsError,
-  findExcessiveCollisionsError,
-  isExcessiveCollisionsError,
-} from "./excessive-collisions-error.ts";
 export { expectedSlots } from "./expected-slots.ts";
 export { FibonacciBackoff, type FibonacciBackoffOptions } from "./fibonacci-backoff.ts";
 export { GrpcBackoff, type GrpcBackoffOptions, grpcBackoff } from "./grpc-backoff.ts";

@@ -8,7 +8,6 @@ import type { ApiState } from "../state/api-state.ts";
 import { decodeFailure } from "./decode.ts";
 import { keptMetadata, orderedMetadata } from "./metadata.ts";
 import { finalizerWarnings, ownerWarnings } from "./metadata-causes.ts";
-import { madeName, madeUid } from "./names.ts";
 import { asServed, asStored, normalize, withoutUnwantedNulls } from "./normalize.ts";
 import { managedAfterUpdate, type OwnedWrite } from "./ownership.ts";
 import { requireCurrent, requireNoVersion } from "./stale.ts";
@@ -245,4 +244,26 @@ function warningsFor(call: ApiCall, submitted: JsonObject, options: WriteOptions
   if (options.fieldValidation === "Strict")
     throw decodeFailure(call, `strict decoding error: ${texts.join(", ")}`, submitted);
   return [...texts, ...owners];
+}
+
+// As k8s.io/apimachinery/pkg/util/rand: no vowels and nothing that looks like another letter.
+const LETTERS = "bcdfghjklmnpqrstvwxz2456789";
+
+/** Longest prefix of a generated name. */
+const MAX_PREFIX = 58;
+
+/** A name with a prefix and five random letters. */
+function madeName(prefix: string, random: Random): string {
+  const letters = Array.from({ length: 5 }, () => LETTERS[Math.floor(random() * LETTERS.length)]);
+  return prefix.slice(0, MAX_PREFIX) + letters.join("");
+}
+
+/** A UUID of version 4. */
+function madeUid(random: Random): string {
+  const digits = (count: number): string =>
+    Math.floor(random() * 16 ** count)
+      .toString(16)
+      .padStart(count, "0");
+  const variant = (8 + Math.floor(random() * 4)).toString(16);
+  return `${digits(8)}-${digits(4)}-4${digits(3)}-${variant}${digits(3)}-${digits(6)}${digits(6)}`;
 }
