@@ -38,7 +38,6 @@ export type { LoopOptions } from "./loop/loop-options.ts";
 export { type EveryOptions, every } from "./poll/every.ts";
 export { type PollOptions, poll, type Truthy } from "./poll/poll.ts";
 export type { TickIterator } from "./poll/ticks.ts";
-export type { Attempt } from "./retry/attempt.ts";
 export {
   type ExpectOkOptions,
   expectOk,
@@ -55,5 +54,5 @@ export {
   RetryAfterError,
   type RetryAfterErrorOptions,
 } from "./retry/retry-after-error.ts";
-export type { RetryContext, RetryHooks, RetryOptions } from "./retry/retry-options.ts";
+export type { Attempt, RetryContext, RetryHooks, RetryOptions } from "./retry/retry-options.ts";
 export { findTerminalError, isTerminalError, TerminalError } from "./retry/terminal-error.ts";

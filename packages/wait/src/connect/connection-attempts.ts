@@ -13,7 +13,7 @@ import type { Random } from "../delay/random.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
-import { MAX_RETRY_AFTER, retryAfterOf } from "../retry/retry-after.ts";
+import { MAX_RETRY_AFTER, retryAfterOf } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { GrpcBackoff } from "../strategies/grpc-backoff.ts";
 import type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect-options.ts";

@@ -17,4 +17,4 @@ export {
   loop,
 } from "../loop/loop.ts";
 export { isConflict } from "../retry/is-conflict.ts";
-export { MAX_RETRY_AFTER, retryAfterOf } from "../retry/retry-after.ts";
+export { MAX_RETRY_AFTER, retryAfterOf } from "../retry/retry-after-error.ts";

@@ -16,9 +16,8 @@ import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
-import type { Attempt } from "../retry/attempt.ts";
-import { MAX_RETRY_AFTER, withRetryAfter } from "../retry/retry-after.ts";
-import { RetryAfterError } from "../retry/retry-after-error.ts";
+import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
+import type { Attempt } from "../retry/retry-options.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 
 const OPTIONS: OptionNames<PollOptions> = {

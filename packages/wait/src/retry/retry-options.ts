@@ -2,6 +2,18 @@ import type { Clock } from "@holdfast/clock";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 
+/** One attempt of {@link retry}, or one call of {@link poll}. */
+export interface Attempt {
+  /** Number of the attempt, from 1. */
+  readonly attempt: number;
+
+  /**
+   * Aborts when the result of this attempt is no longer needed. Pass it on to `fetch`, `clock.sleep`
+   * and every other wait of the attempt.
+   */
+  readonly signal: AbortSignal;
+}
+
 /** A failed attempt, as the hooks of {@link retry} see it. Frozen. */
 export interface RetryContext {
   /** Number of the failed attempt, from 1. */

@@ -17,10 +17,8 @@ import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { isTimeoutError } from "../limit/timeout-error.ts";
 import { loop } from "../loop/loop.ts";
-import type { Attempt } from "./attempt.ts";
-import { MAX_RETRY_AFTER, withRetryAfter } from "./retry-after.ts";
-import { RetryAfterError } from "./retry-after-error.ts";
-import type { RetryContext, RetryOptions } from "./retry-options.ts";
+import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "./retry-after-error.ts";
+import type { Attempt, RetryContext, RetryOptions } from "./retry-options.ts";
 import { isTerminalError } from "./terminal-error.ts";
 
 const OPTIONS: OptionNames<RetryOptions> = {

@@ -10,8 +10,7 @@ import { type Observable, throwError } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
-import { MAX_RETRY_AFTER, withRetryAfter } from "../retry/retry-after.ts";
-import { RetryAfterError } from "../retry/retry-after-error.ts";
+import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { timerOn } from "./timer-on.ts";
 
