@@ -203,11 +203,14 @@ class Connection implements MySqlRunner {
  */
 const READ_ONLY: readonly unknown[] = [1047, 1290, 1792, 1836, 1874];
 
+/** Errors with which a server ends a connection: a shutdown, an idle connection (MySQL), a killed one (MariaDB). */
+const ENDED: readonly unknown[] = [1053, 4031, 1927];
+
 /** Whether an error is a server's own, on a connection that goes on. A timeout of the driver has no number of its own. */
 function leavesUsable(error: unknown): boolean {
   const { errno, fatal } = (error ?? {}) as { readonly errno?: unknown; readonly fatal?: unknown };
   const isOfServer = typeof errno === "number" && errno >= 1_000 && errno < 10_000;
-  return isOfServer && fatal !== true && !READ_ONLY.includes(errno);
+  return isOfServer && fatal !== true && ![...READ_ONLY, ...ENDED].includes(errno);
 }
 
 async function inTransaction<Value>(

@@ -214,8 +214,11 @@ class Connection {
   }
 }
 
-/** Classes of SQLSTATE after which another connection may do better: connection exceptions, a server that ends. */
-const OTHER_CONNECTION = /^(?:08|57P)/;
+/**
+ * SQLSTATE after which another connection may do better: connection exceptions, a server that ends, or that has ended
+ * the connection because of an idle or a long transaction.
+ */
+const OTHER_CONNECTION = /^(?:08|57P|25P0[34])/;
 const READ_ONLY = "25006";
 
 /** Whether an error is a server's own, on a connection that goes on. A timeout of the driver has no SQLSTATE. */
