@@ -1,11 +1,12 @@
 import type { PassiveClock } from "@holdfast/clock";
 import type { SupervisorEvent } from "../core/event.ts";
-import type { Statuses } from "../core/status.ts";
+import type { ProcessStatus, Statuses } from "../core/status.ts";
 import type { Supervisor } from "../core/supervisor.ts";
+import type { BackoffSpec } from "../manifest/manifest.ts";
 import type { HealthCheck } from "../web/health.ts";
 import type { LogEntry, ProcessSnapshot, Snapshot, SnapshotSource } from "../web/snapshot.ts";
 import { describeEvent } from "./describe-event.ts";
-import { processSnapshot } from "./process-snapshot.ts";
+import { formatRun } from "./format-run.ts";
 
 /** Options for a {@link Board}. */
 export interface BoardOptions {
@@ -92,4 +93,31 @@ export class Board implements SnapshotSource {
       return status ? [processSnapshot(status, wanted.get(name)?.backoff, this.#epoch)] : [];
     });
   }
+}
+
+/**
+ * A process as a page shows it.
+ *
+ * @param backoff - undefined if it is no longer in the manifest
+ * @param epoch - the instant on the wall clock at which the monotonic one was 0
+ */
+function processSnapshot(
+  status: ProcessStatus,
+  backoff: BackoffSpec | undefined,
+  epoch: number,
+): ProcessSnapshot {
+  const { name, phase, ready, reason, pid, starts, lastRun, nextStart, waits } = status;
+  const longest = Math.max(0, ...waits.map(({ planned }) => planned));
+  return {
+    name,
+    phase,
+    ready,
+    reason,
+    pid,
+    waits,
+    restarts: Math.max(starts - 1, 0),
+    lastExit: lastRun && formatRun(lastRun),
+    nextStart: nextStart === undefined ? undefined : epoch + nextStart,
+    cap: backoff === undefined ? longest : backoff.cap * (1 + backoff.jitter),
+  };
 }

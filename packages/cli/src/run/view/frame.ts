@@ -1,8 +1,9 @@
 import { formatDuration } from "../../arguments.ts";
 import type { Statuses } from "../core/status.ts";
+import { type Cell, COLUMNS } from "./columns.ts";
+import { layout } from "./layout.ts";
 import type { Line } from "./line.ts";
 import type { Palette } from "./palette.ts";
-import { processRows } from "./process-rows.ts";
 import { cut, wrap } from "./text.ts";
 
 /** A line together with its time since the start, in milliseconds. */
@@ -69,4 +70,26 @@ export function frameLines(frame: Frame, { columns, rows, palette }: Canvas): st
   if (lines.length <= rows) return lines;
   const hidden = lines.length - rows + 1;
   return [...lines.slice(0, rows - 1), palette.dim(`… ${hidden} more lines`)];
+}
+
+function paint({ text, look }: Cell, palette: Palette): string {
+  if (look === "dim") return palette.dim(text);
+  if (look in palette.tone) return palette.tone[look as keyof Palette["tone"]](text);
+  return palette.phase[look as keyof Palette["phase"]](text);
+}
+
+/** Options for {@link processRows}. */
+interface Drawing {
+  readonly now: number;
+  readonly room: number;
+  readonly palette: Palette;
+}
+
+/** The table of processes: a row of titles, then one row each. */
+function processRows(statuses: Statuses, { now, room, palette }: Drawing): string[] {
+  const columns = COLUMNS.map(({ title, cell, ...column }) => {
+    const cells = [...statuses.values()].map((status) => paint(cell(status, now), palette));
+    return { ...column, texts: [palette.dim(title), ...cells] };
+  });
+  return layout(columns, room);
 }

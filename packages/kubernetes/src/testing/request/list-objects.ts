@@ -1,10 +1,9 @@
 import { badRequest, expired, Failure, invalid } from "../failure.ts";
-import { defined, type JsonObject } from "../json.ts";
+import { defined, isObject, type JsonObject, parseJson } from "../json.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { ObjectStore, View } from "../state/object-store.ts";
 import { asServed } from "../write/normalize.ts";
 import type { ApiCall } from "./api-call.ts";
-import { formatToken, type PageToken, parseToken } from "./page-token.ts";
 import { representationOf } from "./representation.ts";
 import { type Selector, selectorOf, selectsAll } from "./selector.ts";
 
@@ -138,4 +137,28 @@ function firstAfter(keys: readonly string[], key: string): number {
 function inNamespace(view: View, namespace: string | undefined): View {
   if (namespace === undefined) return view;
   return { ...view, keys: view.keys.filter((key) => key.startsWith(`${namespace}/`)) };
+}
+
+/** Where the next page of a list begins. */
+interface PageToken {
+  /** Version that all pages show. -1 for the latest: an inconsistent list. */
+  readonly version: number;
+
+  /** Last key of the page before. */
+  readonly after: string;
+}
+
+/** The token as clients get it: text that means nothing to them. */
+function formatToken({ version, after }: PageToken): string {
+  const text = JSON.stringify({ v: "meta.k8s.io/v1", rv: version, start: after });
+  return Buffer.from(text, "utf8").toString("base64url");
+}
+
+/** @throws Failure for text that is not a token */
+function parseToken(text: string): PageToken {
+  const value = parseJson(Buffer.from(text, "base64url").toString("utf8"));
+  const { rv, start } = isObject(value) ? value : ({} as { rv?: unknown; start?: unknown });
+  if (typeof rv !== "number" || typeof start !== "string")
+    throw badRequest("continue key is not valid: incorrect encoding");
+  return { version: rv, after: start };
 }

@@ -1,10 +1,9 @@
 import { hasRules, ruleCauses } from "../cel/rules.ts";
-import { type Cause, type Failure, invalid, wrong } from "../failure.ts";
+import { type Cause, type Failure, invalid, required, wrong } from "../failure.ts";
 import { isObject, type JsonObject, metadataOf, own, propertiesOf, stringsOf } from "../json.ts";
 import type { ServedResource } from "../served-resource.ts";
 import { identityCauses, schemaCauses } from "../validation/check-schema.ts";
 import { embeddedObjects } from "../validation/schema.ts";
-import { kindCauses } from "./kind-causes.ts";
 import { embeddedCauses, keptCauses, metadataCauses } from "./metadata-causes.ts";
 
 /** A write whose object is checked. */
@@ -135,4 +134,44 @@ function invalidObject(
 ): Failure {
   const { name } = metadataOf(object);
   return invalid({ group, plural: kind }, typeof name === "string" ? name : "", causes);
+}
+
+/** Violations of the rules of a kind: Lease and Event, which controllers write. */
+function* kindCauses(object: JsonObject): Generator<Cause> {
+  const { apiVersion, kind } = object;
+  if (apiVersion === "coordination.k8s.io/v1" && kind === "Lease") yield* leaseCauses(object);
+  if (apiVersion === "events.k8s.io/v1" && kind === "Event") yield* eventCauses(object);
+}
+
+function* leaseCauses({ spec }: JsonObject): Generator<Cause> {
+  const { leaseDurationSeconds = 1, leaseTransitions = 0 } = isObject(spec) ? spec : {};
+  if (typeof leaseDurationSeconds === "number" && leaseDurationSeconds <= 0)
+    yield wrong("spec.leaseDurationSeconds", leaseDurationSeconds, "must be greater than 0");
+  if (typeof leaseTransitions === "number" && leaseTransitions < 0)
+    yield wrong("spec.leaseTransitions", leaseTransitions, "must be greater than or equal to 0");
+}
+
+/** Longest texts of an event, in characters. */
+const LIMITS = { reportingInstance: 128, action: 128, reason: 128, note: 1_024 } as const;
+
+const REQUIRED = ["eventTime", "reportingController", "reportingInstance", "action", "reason"];
+
+function* eventCauses(event: JsonObject): Generator<Cause> {
+  for (const name of REQUIRED) if (!own(event, name)) yield required(name, "");
+  const type = own(event, "type") ?? "";
+  if (type !== "Normal" && type !== "Warning")
+    yield wrong("type", type, "has invalid value: must be Normal or Warning");
+  for (const [name, limit] of Object.entries(LIMITS)) {
+    const text = own(event, name);
+    if (typeof text === "string" && text.length > limit)
+      yield wrong(name, text, `can have at most ${limit} characters`);
+  }
+  const namespace = namespaceOf(event["regarding"]);
+  if (namespace !== metadataOf(event)["namespace"])
+    yield wrong("involvedObject.namespace", namespace, "does not match event.namespace");
+}
+
+/** Events about objects of the cluster are in the namespace `default`. */
+function namespaceOf(regarding: unknown): unknown {
+  return (isObject(regarding) && own(regarding, "namespace")) || "default";
 }
