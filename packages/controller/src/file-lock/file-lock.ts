@@ -299,7 +299,7 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 /** Content of a file. */
-export interface FileRecord {
+interface FileRecord {
   readonly record: LeaseRecord;
   /** Unique to this file; undefined in a file of an earlier release. */
   readonly id: string | undefined;

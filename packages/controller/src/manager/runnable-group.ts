@@ -70,7 +70,7 @@ export class RunnableGroup {
 }
 
 /** Options for {@link endsWithin}. */
-export interface EndsWithinOptions {
+interface EndsWithinOptions {
   readonly clock: Clock;
   /** Milliseconds, at least 0, or `Infinity`. */
   readonly timeout: number;
