@@ -1,5 +1,10 @@
 import { onAbort } from "@holdfast/clock";
-import { type OptionNames, requireHooks, requireOptions } from "@holdfast/clock/internal";
+import {
+  type OptionNames,
+  requireAnswer,
+  requireHooks,
+  requireOptions,
+} from "@holdfast/clock/internal";
 import type { Source, SourceContext } from "@holdfast/controller";
 import { changesBetween, type ObjectChange } from "../cache/change.ts";
 import type { ObjectTable } from "../cache/object-table.ts";
@@ -47,7 +52,7 @@ export function keySource(source: Source<ObjectChange>, options: InformerSourceO
     failed: SourceContext<string>["failed"],
   ): readonly string[] => {
     try {
-      if (when?.(change) === false) return [];
+      if (when && requireAnswer("options.when(change)", when(change)) === false) return [];
     } catch (error) {
       failed(error); // and the key is woken: a reconcile too many is better than one too few
     }

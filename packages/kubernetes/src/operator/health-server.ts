@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { onAbort, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
+  requireAnswer,
   requireBetween,
   requireFunction,
   requireHooks,
@@ -297,7 +298,7 @@ export class HealthServer implements Runnable {
 
   #passes(name: string, check: HealthCheck): boolean {
     try {
-      return check() === true;
+      return requireAnswer(`the check ${name}()`, check()) === true;
     } catch (err) {
       this.#options.logger.debug({ check: name, err }, "check failed");
       return false;

@@ -1,5 +1,6 @@
 import {
   type OptionNames,
+  requireAnswer,
   requireArray,
   requireFunction,
   requireOptions,
@@ -169,7 +170,7 @@ function requireFault(fault: Fault): void {
 function covers({ verbs, resource, when }: FaultRule, request: FakeRequest): boolean {
   if (verbs !== undefined && !verbs.includes(request.verb)) return false;
   if (resource !== undefined && qualified(resource) !== request.resource) return false;
-  return when === undefined || when(request);
+  return when === undefined || requireAnswer("rule.when(request)", when(request));
 }
 
 function faultOf({ fault }: FaultRule, request: FakeRequest): Fault | undefined {

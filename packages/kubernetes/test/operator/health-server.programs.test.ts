@@ -81,6 +81,12 @@ describe("HealthServer", () => {
       "/healthz",
       [503, TEXT, "disk failed"],
     ],
+    [
+      "a check that returns a Promise, which would always be true",
+      { live: { disk: (async () => true) as never } },
+      "/healthz",
+      [503, TEXT, "disk failed"],
+    ],
     ["checks of the other probe", { live: { lease: () => false } }, "/readyz", [200, TEXT, "ok"]],
     ["no metrics", {}, "/metrics", [404, TEXT, "not found"]],
     [
