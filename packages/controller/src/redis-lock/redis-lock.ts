@@ -89,6 +89,9 @@ export interface RedisLockOptions {
  * electors of a key must use the same lease duration. The wall clock of the server must not be set
  * forward while it is younger than that.
  *
+ * Give the client a `socketTimeout`. Without it a connection that the network has forgotten, on which calls only time out, stays in
+ * use for minutes, and the lease is lost.
+ *
  * The user of Redis needs the rights `+eval +info +time +hmget +hset` and the key: `INFO` tells the run of the server
  * and for how long it has been up. The client is one of ioredis, or any object whose `eval` takes the same arguments. For
  * a client of the package `redis`:
@@ -115,7 +118,8 @@ export interface RedisLockOptions {
  * import { RedisLock } from "@holdfast/controller/redis-lock";
  * import { Redis } from "ioredis";
  *
- * const lock = new RedisLock(new Redis("redis://127.0.0.1"), { key: "my-program" });
+ * const client = new Redis("redis://127.0.0.1", { commandTimeout: 3_000, socketTimeout: 5_000 });
+ * const lock = new RedisLock(client, { key: "my-program" });
  * ```
  */
 export class RedisLock implements ResourceLock {

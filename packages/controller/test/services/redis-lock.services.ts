@@ -10,6 +10,7 @@ import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
 import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
+import { TcpProxy } from "../../../../test/tcp-proxy.ts";
 
 const { signal } = new AbortController();
 const record = { holder: "a", leaseDuration: 1_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
@@ -47,6 +48,23 @@ describe("RedisLock", () => {
     const transitions = (free?.record.transitions ?? 0) + 1;
     const taken = await lock.update({ ...record, transitions }, free?.version ?? "", signal);
     expect(await lock.get(signal)).toEqual(taken);
+  });
+
+  it("is read on another connection after the network has forgotten its own, by socketTimeout", async () => {
+    await using proxy = await TcpProxy.to(requiredUrl("REDIS_URL"));
+    const client = new Redis(proxy.url, { commandTimeout: 200, socketTimeout: 500 });
+    client.on("error", () => undefined);
+    connected.push(client);
+    const lock = new RedisLock(client, { key: randomUUID(), firstToken: () => 0 });
+    expect(await lock.get(signal)).toBeUndefined();
+    proxy.forget();
+    expect(await errorOf(lock.get(signal))).toMatchObject({ message: "Command timed out" });
+    const isRead = () =>
+      lock.get(signal).then(
+        () => true,
+        () => false,
+      );
+    await poll(isRead, { timeout: 60_000, backoff: { duration: 50 } });
   });
 
   it("recognizes its own write that a client sends twice", async () => {

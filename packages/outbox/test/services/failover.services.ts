@@ -6,11 +6,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
+import { TcpProxy } from "../../../../test/tcp-proxy.ts";
 import { MySqlDatabase, MySqlStore, migrate as migrateMySql } from "../../src/mysql/index.ts";
 import { migrate, PgDatabase, PostgresStore } from "../../src/postgres/index.ts";
 import { bodyOf } from "../../src/publisher/message-body.ts";
 import { idOf, sample } from "../sample.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
 
 /** An outbox in a new database, behind a proxy. */
 interface World {

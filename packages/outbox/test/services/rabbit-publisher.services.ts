@@ -8,9 +8,9 @@ import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
+import { TcpProxy } from "../../../../test/tcp-proxy.ts";
 import { testPublisher } from "../publisher.contract.ts";
 import { sampleMessage } from "../sample-message.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
 import { type Received, routeOf, TestQueue, topicOf } from "./test-queue.ts";
 
 const url = requiredUrl("AMQP_URL");

@@ -7,10 +7,10 @@ import { PostgresServer } from "../../../../services/postgres.mjs";
 import { RabbitServer } from "../../../../services/rabbitmq.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
+import { TcpProxy } from "../../../../test/tcp-proxy.ts";
 import { FakePublisher } from "../fake-publisher.ts";
 import { idOf } from "../sample.ts";
 import { Program } from "./program.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
 import { poolTo } from "./test-database.ts";
 import { routeOf, TestQueue, topicOf } from "./test-queue.ts";
 

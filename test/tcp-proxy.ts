@@ -5,6 +5,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class TcpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** Clients from whom and to whom nothing passes any more. */
+  readonly #forgotten = new WeakSet<Socket>();
   /** Whether what the server says is lost from now on, for those who are connected and who come. */
   deaf = false;
   /** Whether nobody gets through. */
@@ -21,8 +23,8 @@ export class TcpProxy {
         socket.on("error", () => undefined); // its close tells the other side
       }
       if (this.down) client.destroy();
-      client.on("data", (data) => upstream.write(data));
-      upstream.on("data", (data) => this.deaf || client.write(data));
+      client.on("data", (data) => this.#forgotten.has(client) || upstream.write(data));
+      upstream.on("data", (data) => this.deaf || this.#forgotten.has(client) || client.write(data));
       client.on("close", () => this.#drop(client, upstream));
       upstream.on("close", () => this.#drop(upstream, client));
     });
@@ -44,6 +46,11 @@ export class TcpProxy {
   /** Ends every connection as if a cable had been cut. */
   cut(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** Leaves the open connections open, and passes nothing on, as a firewall that forgets them. New ones work. */
+  forget(): void {
+    for (const socket of this.#sockets) this.#forgotten.add(socket);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
