@@ -23,7 +23,7 @@ await runOperator({
   signals: process,
   logger: silentLogger,
   setup({ cluster, client, controller }) {
-    const maps = cluster.watch(ConfigMap, { namespaces: [namespace], labels: { app: "sharded" } });
+    const maps = cluster.watch(ConfigMap, { labels: { app: "sharded" } });
     return () => [
       controller({
         name: "maps",

@@ -7,7 +7,8 @@ import { Candidate } from "./candidate.ts";
 
 const NAMESPACE = "default";
 const COUNT = 8;
-const OBJECTS = 40;
+const OBJECTS = 60;
+const NAMESPACES = 6;
 const PATIENCE = { timeout: 240_000, backoff: { duration: 200 } };
 
 interface MapObject extends KubeObject {
@@ -17,8 +18,11 @@ interface LeaseObject extends KubeObject {
   spec?: { holderIdentity?: string };
 }
 const ConfigMap = builtIn<MapObject>("v1", "ConfigMap");
+const Namespace = builtIn("v1", "Namespace");
 const Lease = builtIn<LeaseObject>("coordination.k8s.io/v1", "Lease");
-const names = Array.from({ length: OBJECTS }, (_, index) => `map-${index}`);
+const refs = Array.from({ length: OBJECTS }, (_, index) => {
+  return { namespace: `team-${index % NAMESPACES}`, name: `map-${index}` };
+});
 
 let server: ApiServer;
 let client: KubeClient;
@@ -61,15 +65,13 @@ async function shares(of: readonly Candidate[], expected: readonly number[]): Pr
 async function all(): Promise<readonly NonNullable<MapObject["data"]>[]> {
   const labels = { app: "sharded" };
   const found = [];
-  for await (const { data } of client.list(ConfigMap, { namespace: NAMESPACE, labels }))
-    found.push(data ?? {});
+  for await (const { data } of client.list(ConfigMap, { labels })) found.push(data ?? {});
   return found;
 }
 
 /** Changes all objects, and waits until every change has been worked on. Resolves with who did. */
 async function change(wanted: string): Promise<readonly string[]> {
-  for (const name of names)
-    await client.patch(ConfigMap, { namespace: NAMESPACE, name }, { data: { wanted } });
+  for (const ref of refs) await client.patch(ConfigMap, ref, { data: { wanted } });
   await poll(async () => (await all()).every(({ seen }) => seen === wanted), PATIENCE);
   return [...new Set((await all()).map(({ by = "" }) => by))].sort();
 }
@@ -78,8 +80,10 @@ describe("of processes with slots in Leases on a real server", () => {
   ownServerTest(
     "all work, one at a time on a key, through a kill, a process that stands still, a stop and joins",
     async () => {
-      for (const name of names) {
-        const metadata = { namespace: NAMESPACE, name, labels: { app: "sharded" } };
+      for (let team = 0; team < NAMESPACES; team++)
+        await client.create(Namespace, { metadata: { name: `team-${team}` } });
+      for (const ref of refs) {
+        const metadata = { ...ref, labels: { app: "sharded" } };
         await client.create(ConfigMap, { metadata, data: { wanted: "0" } });
       }
       const [a, b, c] = [start(), start(), start()];

@@ -39,8 +39,9 @@ export interface RelayStatus {
  * A topic whose receiver hangs does not keep the others waiting: once a relay has seen two topics, each has at most as
  * many workers as are left free.
  *
- * A message with an expired claim may have ended its process. It is attempted alone: nothing else is in flight
- * meanwhile, and afterwards other messages have as much time as it took.
+ * A message with an expired claim may have ended its process. It is attempted alone: nothing else is in flight in this
+ * relay meanwhile, and afterwards other messages have as much time as it took. So run one relay in a process: `topics`
+ * of a second one would not keep its messages from that end.
  *
  * | An attempt | Then the message |
  * | --- | --- |
