@@ -7,9 +7,6 @@ export default defineConfig({
   test: {
     ...settings.test,
     include: ["packages/*/test/**/*.cluster.ts"],
-    // Servers start, stop and are waited for.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
     reporters: ["verbose"],
   },
 });
