@@ -76,7 +76,7 @@ export class ListeningRelay implements AsyncDisposable {
 }
 
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  await poll(condition, { backoff: { duration: 5 }, timeout: 20_000 });
+  await poll(condition, { backoff: { duration: 5 }, timeout: 120_000 });
 }
 
 /** Saves a message in a process without a relay. */
