@@ -168,9 +168,10 @@ export async function retry<Value>(
     if (toNanoseconds(next) > toNanoseconds(maxElapsed)) throw error;
   };
 
-  const onError = (error: unknown): Promise<void> => {
+  const hasHooks = [shouldRetry, chooseDelay, onRetry].some((hook) => hook !== undefined);
+  const onError = (error: unknown): Promise<void> | undefined => {
     planDelay(error);
-    return askHooks(error);
+    return hasHooks ? askHooks(error) : undefined;
   };
 
   try {
