@@ -4,7 +4,12 @@ import {
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
-import { type Lender, onLentConnection } from "../sql-lock/lent-connection.ts";
+import {
+  keepFromCrashing,
+  type Lender,
+  onLentConnection,
+  type PoolEvents,
+} from "../sql-lock/lent-connection.ts";
 import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/sql-lock.ts";
 
 const OPTIONS: OptionNames<MySqlLockOptions> = {
@@ -120,6 +125,7 @@ export class MySqlLock extends SqlLock {
 }
 
 function dialectOf(client: MySqlClient): Dialect {
+  if (isPool(client)) keepFromCrashing(client);
   const execute = async (sql: string, values: unknown[], signal: AbortSignal): Promise<unknown> => {
     const request = (on: MySqlClient) => on.execute({ ...READING, sql, values });
     const [result] = await (isPool(client)
@@ -165,7 +171,7 @@ interface PooledConnection extends MySqlClient {
   destroy(): void;
 }
 
-interface Pool extends MySqlClient {
+interface Pool extends MySqlClient, PoolEvents {
   getConnection(): Promise<PooledConnection>;
 }
 

@@ -4,7 +4,12 @@ import {
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
-import { type Lender, onLentConnection } from "../sql-lock/lent-connection.ts";
+import {
+  keepFromCrashing,
+  type Lender,
+  onLentConnection,
+  type PoolEvents,
+} from "../sql-lock/lent-connection.ts";
 import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/sql-lock.ts";
 
 const OPTIONS: OptionNames<PostgresLockOptions> = {
@@ -122,6 +127,7 @@ export class PostgresLock extends SqlLock {
 }
 
 function dialectOf(client: PostgresClient): Dialect {
+  if (isPool(client)) keepFromCrashing(client);
   const read: Dialect["read"] = async (sql, values, signal) => {
     const request = (on: PostgresClient) => on.query(sql, values);
     const { rows } = await (isPool(client)
@@ -155,11 +161,9 @@ function dialectOf(client: PostgresClient): Dialect {
 /** A connection of a `pg.Pool`. */
 interface PooledClient extends PostgresClient {
   release(destroy?: boolean): void;
-  on(event: "error", listener: () => void): unknown;
-  off(event: "error", listener: () => void): unknown;
 }
 
-interface Pool extends PostgresClient {
+interface Pool extends PostgresClient, PoolEvents {
   connect(): Promise<PooledClient>;
 }
 
@@ -169,21 +173,10 @@ function isPool(client: PostgresClient): client is Pool {
   return typeof connect === "function" && typeof totalCount === "number";
 }
 
-/** A connection that breaks while it is in use rejects its request, too. */
-const ignore = (): void => {};
-
 function lenderOf(pool: Pool): Lender<PooledClient> {
-  const giveBack = (client: PooledClient, destroy?: true): void => {
-    client.release(destroy); // From here on the pool listens for its errors.
-    client.off("error", ignore);
-  };
   return {
-    async connect() {
-      const client = await pool.connect();
-      client.on("error", ignore);
-      return client;
-    },
-    release: (client) => giveBack(client),
-    close: (client) => giveBack(client, true),
+    connect: () => pool.connect(),
+    release: (client) => client.release(),
+    close: (client) => client.release(true),
   };
 }

@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { MySqlLock } from "@holdfast/controller/mysql-lock";
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import { describe, expect, it } from "vitest";
@@ -19,42 +20,60 @@ const ROW = {
   transitions: 3,
 };
 
+/** A pool that lends one connection, and says so as those of the drivers do: before anyone has it. */
+class Pool extends EventEmitter {
+  readonly totalCount = 0;
+  readonly connection: EventEmitter;
+
+  constructor(connection: EventEmitter) {
+    super();
+    this.connection = connection;
+  }
+
+  readonly connect = async () => this.#lend() as never;
+  readonly getConnection = async () => this.#lend() as never;
+  readonly query = async () => undefined as never;
+  readonly execute = async () => undefined as never;
+
+  #lend(): EventEmitter {
+    this.emit("acquire", this.connection);
+    return this.connection;
+  }
+}
+
 const pools = {
   PostgresLock: () => {
     const world: World = { seen: [], respond: async () => ({ rows: [ROW] }) as never };
-    let listeners = 0;
-    const connection = {
+    const connection = Object.assign(new EventEmitter(), {
       query: () => world.respond(),
       release: (destroy?: boolean) => world.seen.push(destroy ? "closed" : "released"),
-      on: () => ++listeners,
-      off: () => --listeners,
-    };
-    const query = () => world.respond();
-    const client = { totalCount: 0, query, connect: async () => connection };
-    return { world, lock: new PostgresLock(client, { name: "a" }), listeners: () => listeners };
+    });
+    const pool = new Pool(connection);
+    const make = () => new PostgresLock(pool, { name: "a" });
+    return { world, pool, make, lock: make() };
   },
   MySqlLock: () => {
     const world: World = { seen: [], respond: async () => [{ affectedRows: 1 }, []] as never };
-    const connection = {
+    const connection = Object.assign(new EventEmitter(), {
       execute: () => world.respond(),
       release: () => world.seen.push("released"),
       destroy: () => world.seen.push("closed"),
-    };
-    const execute = () => world.respond();
-    const client = { execute, getConnection: async () => connection };
-    return { world, lock: new MySqlLock(client, { name: "a" }), listeners: () => 0 };
+    });
+    const pool = new Pool(connection);
+    const make = () => new MySqlLock(pool, { name: "a" });
+    return { world, pool, make, lock: make() };
   },
 };
 
 describe.each(Object.entries(pools))("a %s on a pool", (_, make) => {
   it("gives a connection back after a response", async () => {
-    const { world, lock, listeners } = make();
+    const { world, lock } = make();
     await lock.update(record, "1", signal);
-    expect([world.seen, listeners()]).toEqual([["released"], 0]);
+    expect(world.seen).toEqual(["released"]);
   });
 
   it("closes a connection whose request has failed, and rejects with its error", async () => {
-    const { world, lock, listeners } = make();
+    const { world, lock } = make();
     const error = new Error("cannot execute UPDATE in a read-only transaction");
     world.respond = () => Promise.reject(error);
     for (const request of [
@@ -64,11 +83,11 @@ describe.each(Object.entries(pools))("a %s on a pool", (_, make) => {
       lock.createTable(),
     ])
       expect(await errorOf(request)).toBe(error);
-    expect([world.seen, listeners()]).toEqual([["closed", "closed", "closed", "closed"], 0]);
+    expect(world.seen).toEqual(["closed", "closed", "closed", "closed"]);
   });
 
   it("closes a connection whose request was aborted, at once", async () => {
-    const { world, lock, listeners } = make();
+    const { world, lock } = make();
     world.respond = () => new Promise(() => {});
     const stop = new AbortController();
     const request = errorOf(lock.update(record, "1", stop.signal));
@@ -76,7 +95,7 @@ describe.each(Object.entries(pools))("a %s on a pool", (_, make) => {
     const reason = new Error("enough");
     stop.abort(reason);
     expect(await request).toBe(reason);
-    expect([world.seen, listeners()]).toEqual([["closed"], 0]);
+    expect(world.seen).toEqual(["closed"]);
     expect(abortListeners(stop.signal)).toBe(0);
   });
 
@@ -87,6 +106,26 @@ describe.each(Object.entries(pools))("a %s on a pool", (_, make) => {
     stop.abort();
     expect(await request).toBe(stop.signal.reason);
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+    expect(world.seen).toEqual(["released"]);
+  });
+
+  it("listens for errors of its connections while they are lent, once for all locks", async () => {
+    const { pool, make: another } = make();
+    const locks = Array.from({ length: 20 }, another);
+    const breaks = (connection: EventEmitter): void => {
+      connection.emit("error", new Error("the server was killed"));
+      connection.emit("error", new Error("cannot write in closed state"));
+    };
+    pool.on("acquire", breaks);
+    for (const lock of locks) await lock.update(record, "1", signal);
+    expect(pool.listeners("acquire")).toHaveLength(2); // the test's own, and one
+    expect(pool.connection.listenerCount("error")).toBe(1);
+  });
+
+  it("does without the events of a pool that has none", async () => {
+    const { world, pool, make: another } = make();
+    Object.assign(pool, { on: undefined, off: undefined });
+    await another().update(record, "1", signal);
     expect(world.seen).toEqual(["released"]);
   });
 });

@@ -16,6 +16,9 @@ export interface PgPool {
   /** Listens for errors of idle connections. */
   on(event: "error", listener: (error: Error) => void): unknown;
 
+  /** Reports each new connection, before it lends it. */
+  on(event: "connect", listener: (connection: PgClient) => void): unknown;
+
   /** Its settings. */
   readonly options?: {
     /** The number of connections it may have. Without it, the pool has one to spare for listening. */
@@ -94,7 +97,10 @@ export class PgDatabase implements PostgresDatabase {
     requireMethods("pool", pool, ["connect", "query", "on", "end"]);
     requireFunction("onError", onError);
     this.#pool = pool;
-    pool.on("error", onError); // An error event without a listener ends the process.
+    // An error event without a listener ends the process. One that breaks together with its start does so before
+    // whoever awaits it could listen, and rejects their statement.
+    pool.on("error", onError);
+    pool.on("connect", (connection) => connection.on("error", () => {}));
   }
 
   async query(
