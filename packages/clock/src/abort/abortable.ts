@@ -18,7 +18,7 @@ export function abortable<Value, Argument = AbortSignal>(
   argument: Argument = signal as Argument,
 ): Promise<Value> {
   if (signal.aborted) return Promise.reject(signal.reason);
-  const { promise: abort, reject } = deferred<never>();
+  const { promise, resolve, reject } = deferred<Value>();
   const subscription = onAbort(signal, reject);
   let result: Promise<Value>;
   try {
@@ -27,14 +27,23 @@ export function abortable<Value, Argument = AbortSignal>(
     result = Promise.reject(error);
   }
   const wait = AbandonedPromise.wait(result);
-  return Promise.race([abort, wait?.promise ?? result]).finally(() => {
+  (wait?.promise ?? result).then(resolve, reject);
+  const end = (): void => {
     subscription[Symbol.dispose]();
     wait?.[Symbol.dispose]();
     if (!signal.aborted) return;
     AbandonedPromise.add(result);
     if (onLate !== undefined) void result.then(onLate, ignore);
     throw signal.reason; // another listener may have hidden the abort from `onAbort`
-  });
+  };
+  const endWith = (error: unknown): never => {
+    end();
+    throw error;
+  };
+  return promise.then((value) => {
+    end();
+    return value;
+  }, endWith);
 }
 
 /** The promise of the work itself: the stack of an error made before another promise follows it has no callers. */
