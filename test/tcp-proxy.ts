@@ -26,7 +26,9 @@ export class TcpProxy {
       client.on("data", (data) => this.#forgotten.has(client) || upstream.write(data));
       upstream.on("data", (data) => this.deaf || this.#forgotten.has(client) || client.write(data));
       client.on("close", () => this.#drop(client, upstream));
-      upstream.on("close", () => this.#drop(upstream, client));
+      upstream.on("close", () => {
+        if (!this.#forgotten.has(client)) this.#drop(upstream, client);
+      });
     });
   }
 

@@ -17,7 +17,7 @@ import { widgetCrd } from "../../../../conformance/kubernetes/resources.ts";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
 import { socketsTo } from "../../../../test/sockets-to.ts";
-import { TcpProxy } from "./tcp-proxy.ts";
+import { TcpProxy } from "../../../../test/tcp-proxy.ts";
 import {
   becomesEqual,
   ConfigMap,
@@ -32,11 +32,11 @@ let proxy: TcpProxy;
 beforeAll(async () => {
   if (!isOwnServer) return;
   server = await ApiServer.start();
-  proxy = await TcpProxy.start(Number(new URL(server.url).port));
+  proxy = await TcpProxy.to(server.url);
 });
 
 afterAll(async () => {
-  await proxy?.close();
+  await proxy?.[Symbol.asyncDispose]();
   await server?.[Symbol.asyncDispose]();
 });
 
@@ -116,18 +116,18 @@ describe("an informer on a real server survives", () => {
   });
 
   ownServerTest("a compaction while it was away, and reports the deletion it missed", async () => {
-    const url = `https://127.0.0.1:${proxy.port}`;
-    await using watched = await watching("compacted", { url });
+    await using watched = await watching("compacted", { url: proxy.url });
     const { client } = watched;
     await write(client, "compacted", "goes");
     await write(client, "compacted", "stays");
     await becomesEqual(watched, "compacted");
-    await proxy.close();
+    proxy.down = true;
+    proxy.cut();
     await client.delete(ConfigMap, "compacted/goes");
     for (let i = 0; i < 20; i++) await write(client, "elsewhere", `map-${i}`);
     await server.compact();
     await server.restart();
-    await proxy.open();
+    proxy.down = false;
     await write(client, "compacted", "new");
     await becomesEqual(watched, "compacted");
 
@@ -137,11 +137,10 @@ describe("an informer on a real server survives", () => {
   });
 
   ownServerTest("a connection that stays open and silent", async () => {
-    const url = `https://127.0.0.1:${proxy.port}`;
-    await using watched = await watching("frozen", { url, idleTimeout: 2_000 });
+    await using watched = await watching("frozen", { url: proxy.url, idleTimeout: 2_000 });
     await write(watched.client, "frozen", "before");
     await becomesEqual(watched, "frozen");
-    proxy.freeze();
+    proxy.forget();
     await write(watched.client, "frozen", "after");
     await becomesEqual(watched, "frozen");
     expect(watched.cluster.status().informers[0]?.reflectors[0]?.lists).toBe(1);
@@ -163,13 +162,13 @@ describe("an informer on a real server survives", () => {
   ownServerTest(
     "etcd put back to an older state behind a connection that stays silent",
     async () => {
-      const url = `https://127.0.0.1:${proxy.port}`;
+      const { url } = proxy;
       await using watched = await watching("restored-frozen", { url, idleTimeout: 2_000 });
       await write(watched.client, "restored-frozen", "kept");
       const copy = await server.snapshot();
       await write(watched.client, "restored-frozen", "lost");
       await becomesEqual(watched, "restored-frozen");
-      proxy.freeze();
+      proxy.forget();
       await server.restore(copy);
       await becomesEqual(watched, "restored-frozen");
       expect(watched.maps.list().map(({ metadata }) => metadata.name)).toEqual(["kept"]);
@@ -264,15 +263,14 @@ describe("a cache on a real server", () => {
 
   ownServerTest("has no socket when its run has resolved, in each of 200 stops", async () => {
     // Its port is that of this test alone.
-    const own = await TcpProxy.start(Number(new URL(server.url).port));
-    const { port } = own;
+    await using own = await TcpProxy.to(server.url);
+    const port = Number(new URL(own.url).port);
     for (let i = 0; i < 200; i++) {
-      const watched = await watching("stops", { url: `https://127.0.0.1:${port}` });
+      const watched = await watching("stops", { url: own.url });
       expect(socketsTo(port)).toBeGreaterThan(0);
       await watched[Symbol.asyncDispose]();
       expect(socketsTo(port)).toBe(0);
     }
-    await own.close();
   });
 });
 
