@@ -151,32 +151,39 @@ export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLea
   requireMethods("options.lock", lock, ["get", "create", "update"]);
   requireText("options.identity", identity);
   requireFunction("options.lead", lead);
-  requireDurations(leaseDuration, renewDeadline, retryPeriod);
+  const durations = { leaseDuration, renewDeadline, retryPeriod };
+  requireDurations("options", durations);
   requireBoolean("options.once", once);
   requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc", "newTimer"]);
   requireMethods("options.logger", logger, Object.keys(defaultLogger));
   requireHooks("options", { onNewLeader, onError, random });
-  const durations = { leaseDuration, renewDeadline, retryPeriod };
   const hooks = { onNewLeader, onError, random };
   return { name, lock, identity, lead, ...durations, once, ...hooks, clock, logger };
 }
 
-/** Same order as in Go: each duration leaves room for the next. */
+/**
+ * Same order as in Go: each duration leaves room for the next.
+ *
+ * @param options - what the errors call the options that have them
+ */
 export function requireDurations(
-  leaseDuration: number,
-  renewDeadline: number,
-  retryPeriod: number,
+  options: string,
+  {
+    leaseDuration,
+    renewDeadline,
+    retryPeriod,
+  }: Pick<ResolvedLeaderElectorOptions, "leaseDuration" | "renewDeadline" | "retryPeriod">,
 ): void {
-  requireFinite("options.leaseDuration", leaseDuration);
-  requireFinite("options.renewDeadline", renewDeadline);
-  requireAbove("options.retryPeriod", requireFinite("options.retryPeriod", retryPeriod), 0);
+  requireFinite(`${options}.leaseDuration`, leaseDuration);
+  requireFinite(`${options}.renewDeadline`, renewDeadline);
+  requireAbove(`${options}.retryPeriod`, requireFinite(`${options}.retryPeriod`, retryPeriod), 0);
   const longestRetry = retryPeriod * CAMPAIGN_JITTER;
   if (!(renewDeadline > longestRetry))
     throw new RangeError(
-      `options.renewDeadline must be above ${CAMPAIGN_JITTER} times options.retryPeriod (${longestRetry}), got ${renewDeadline}`,
+      `${options}.renewDeadline must be above ${CAMPAIGN_JITTER} times ${options}.retryPeriod (${longestRetry}), got ${renewDeadline}`,
     );
   if (!(leaseDuration > renewDeadline))
     throw new RangeError(
-      `options.leaseDuration must be above options.renewDeadline (${renewDeadline}), got ${leaseDuration}`,
+      `${options}.leaseDuration must be above ${options}.renewDeadline (${renewDeadline}), got ${leaseDuration}`,
     );
 }

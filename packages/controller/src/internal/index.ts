@@ -1,10 +1,11 @@
 /**
- * Code shared by the commands of the Holdfast packages, for Node alone. Not public: it is not in the reference and may
+ * Code shared by the Holdfast packages, for Node alone. Not public: it is not in the reference and may
  * change with any minor version.
  *
  * @hidden
  * @packageDocumentation
  */
+export { requireDurations } from "../election/leader-elector-options.ts";
 export { optional, problemOf } from "./command.ts";
 export { escapeHtml, type SnapshotSource } from "./live-page.ts";
 export { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";

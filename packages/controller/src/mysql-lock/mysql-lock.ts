@@ -153,11 +153,10 @@ function dialectOf(client: MySqlClient): Dialect {
       const result = (await execute(...request)) as { readonly affectedRows: number };
       return result.affectedRows === 1;
     },
-    async createTable(qualified) {
+    async createTable(qualified, signal) {
       const [table, schema = null] = qualified.split(".").reverse();
       const sql = `SELECT 1 FROM information_schema.tables
         WHERE table_schema = COALESCE(?, DATABASE()) AND table_name = ?`;
-      const { signal } = new AbortController();
       const found = await execute(sql, [schema, table], signal);
       if ((found as readonly unknown[]).length > 0) return;
       await execute(createTableSql(qualified), [], signal);

@@ -144,8 +144,7 @@ function dialectOf(client: PostgresClient): Dialect {
     read,
     insert: (sql, values, signal) => write(`${sql} ON CONFLICT (name) DO NOTHING`, values, signal),
     update: write,
-    async createTable(table) {
-      const { signal } = new AbortController();
+    async createTable(table, signal) {
       const rows = await read("SELECT to_regclass($1)::text AS found", [table], signal);
       if ((rows[0] as { readonly found: unknown }).found !== null) return;
       // One statement, because PGlite prepares it. Two that create a table at once could fail.

@@ -111,10 +111,10 @@ export function resolveShards(options: ShardsOptions): ResolvedShardsOptions {
   requireCount("options.count", count);
   requireText("options.identity", identity);
   requireFunction("options.lockOf", lockOf);
-  requireDurations(leaseDuration, renewDeadline, retryPeriod);
+  const durations = { leaseDuration, renewDeadline, retryPeriod };
+  requireDurations("options", durations);
   requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc", "newTimer"]);
   requireMethods("options.logger", logger, Object.keys(defaultLogger));
   requireHooks("options", { lead, onError, random });
-  const durations = { leaseDuration, renewDeadline, retryPeriod };
   return { name, count, identity, lockOf, lead, ...durations, onError, random, clock, logger };
 }

@@ -1,4 +1,4 @@
-import { requireString, requireText } from "@holdfast/clock/internal";
+import { requireSignal, requireString, requireText } from "@holdfast/clock/internal";
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
@@ -32,7 +32,7 @@ export interface Dialect {
   readonly now: string;
 
   /** Creates the table if it does not exist. */
-  readonly createTable: (table: string) => Promise<void>;
+  readonly createTable: (table: string, signal: AbortSignal) => Promise<void>;
 
   /** Returns the rows that a statement reads. */
   readonly read: Request<readonly unknown[]>;
@@ -70,9 +70,12 @@ export abstract class SqlLock implements ResourceLock {
   /**
    * Creates the table if it does not exist. Processes that start together wait for one another. Needs the right to
    * create tables if it does not.
+   *
+   * @param signal - aborts the request; the server may still create the table
    */
-  async createTable(): Promise<void> {
-    await this.#dialect.createTable(this.#table);
+  async createTable(signal: AbortSignal = new AbortController().signal): Promise<void> {
+    requireSignal("signal", signal);
+    await this.#dialect.createTable(this.#table, signal);
   }
 
   async get(signal: AbortSignal): Promise<Versioned | undefined> {

@@ -90,12 +90,14 @@ describe.each(Object.entries(pools))("a %s on a pool", (_, make) => {
     const { world, lock } = make();
     world.respond = () => new Promise(() => {});
     const stop = new AbortController();
-    const request = errorOf(lock.update(record, "1", stop.signal));
+    const requests = [lock.update(record, "1", stop.signal), lock.createTable(stop.signal)].map(
+      errorOf,
+    );
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
     const reason = new Error("enough");
     stop.abort(reason);
-    expect(await request).toBe(reason);
-    expect(world.seen).toEqual(["closed"]);
+    expect(await Promise.all(requests)).toEqual([reason, reason]);
+    expect(world.seen).toEqual(["closed", "closed"]);
     expect(abortListeners(stop.signal)).toBe(0);
   });
 

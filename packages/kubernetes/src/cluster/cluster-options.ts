@@ -104,10 +104,7 @@ export function resolveCluster(options: ClusterOptions): ResolvedCluster {
   requireText("options.name", name);
   requireHooks("options", { random });
   const { backoff = new Backoff({ ...BACKOFF, random }) } = options;
-  requireMethods("options.backoff", backoff, ["delayFunc"]);
-  requireAbove("options.idleTimeout", idleTimeout, 0);
-  requireWhole("options.pageSize", requireBetween("options.pageSize", pageSize, 1, 10_000), 1);
-  requireAbove("options.relistEvery", relistEvery, 0);
+  requireFollowing("options", { backoff, idleTimeout, pageSize, relistEvery });
   const target = apiTarget(options);
   return {
     name,
@@ -120,4 +117,19 @@ export function resolveCluster(options: ClusterOptions): ResolvedCluster {
     pageSize,
     relistEvery,
   };
+}
+
+/**
+ * Checks how the informers follow their objects.
+ *
+ * @param name - what the errors call the options
+ */
+export function requireFollowing(
+  name: string,
+  { backoff, idleTimeout = 1, pageSize = 1, relistEvery = 1 }: Partial<ClusterOptions>,
+): void {
+  if (backoff !== undefined) requireMethods(`${name}.backoff`, backoff, ["delayFunc"]);
+  requireAbove(`${name}.idleTimeout`, idleTimeout, 0);
+  requireWhole(`${name}.pageSize`, requireBetween(`${name}.pageSize`, pageSize, 1, 10_000), 1);
+  requireAbove(`${name}.relistEvery`, relistEvery, 0);
 }

@@ -324,21 +324,32 @@ type ResolvedHealthServerOptions = ReturnType<typeof resolveHealthServer>;
 
 function resolveHealthServer(options: HealthServerOptions) {
   requireOptions("options", options, "HealthServer", OPTIONS);
+  requireHealth("options", options);
   const { name = "health", port = 8080, metrics, logger = silentLogger } = options;
   const isInPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined;
-  const { host = isInPod ? undefined : "127.0.0.1" } = options;
+  const { host = isInPod ? undefined : "127.0.0.1", live, ready } = options;
   requireText("options.name", name);
-  requireBetween("options.port", requireWhole("options.port", port, 0), 0, MAX_PORT);
-  if (host !== undefined) requireText("options.host", host);
-  requireHooks("options", { metrics });
   requireMethods("options.logger", logger, LOGGER);
-  const live = checksOf("options.live", options.live);
-  const ready = checksOf("options.ready", options.ready);
-  return { name, port, host, live, ready, metrics, logger };
+  return { name, port, host, live: { ...live }, ready: { ...ready }, metrics, logger };
 }
 
-function checksOf(name: string, checks: HealthChecks = {}): HealthChecks {
+/**
+ * Checks what a user may choose of a server that is not their own.
+ *
+ * @param name - what the errors call the options
+ */
+export function requireHealth(
+  name: string,
+  { port = 0, host, live = {}, ready = {}, metrics }: HealthServerOptions,
+): void {
+  requireBetween(`${name}.port`, requireWhole(`${name}.port`, port, 0), 0, MAX_PORT);
+  if (host !== undefined) requireText(`${name}.host`, host);
+  requireHooks(name, { metrics });
+  requireChecks(`${name}.live`, live);
+  requireChecks(`${name}.ready`, ready);
+}
+
+function requireChecks(name: string, checks: HealthChecks): void {
   requireOptions(name, checks);
   for (const [check, fn] of Object.entries(checks)) requireFunction(`${name}["${check}"]`, fn);
-  return { ...checks };
 }

@@ -21,16 +21,17 @@ import type {
   ShardsOptions,
   SignalSource,
 } from "@holdfast/controller";
+import { requireDurations } from "@holdfast/controller/internal";
 import type { Random } from "@holdfast/wait";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Cluster } from "../cluster/cluster.ts";
-import type { ClusterOptions } from "../cluster/cluster-options.ts";
+import { type ClusterOptions, requireFollowing } from "../cluster/cluster-options.ts";
 import type { EventRecorder } from "../helper/event-recorder.ts";
 import { LOGGER, programLogger } from "../logger.ts";
 import { requireNamespace, requireSegment } from "../object/resource-name.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { OperatorControllerArguments } from "./failure-events.ts";
-import type { HealthServerOptions } from "./health-server.ts";
+import { type HealthServerOptions, requireHealth } from "./health-server.ts";
 import { OPERATOR_METRICS, type OperatorMetrics } from "./operator-metrics.ts";
 
 const OPTIONS: OptionNames<OperatorOptions> = {
@@ -314,8 +315,14 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   requireNamespace("options.name", name);
   requireMethods("options.transport", transport, ["send"]);
   requireFunction("options.setup", setup);
-  if (health !== false) requireOptions("options.health", health, "runOperator", HEALTH);
-  if (cluster !== undefined) requireOptions("options.cluster", cluster, "runOperator", CLUSTER);
+  if (health !== false) {
+    requireOptions("options.health", health, "runOperator", HEALTH);
+    requireHealth("options.health", health);
+  }
+  if (cluster !== undefined) {
+    requireOptions("options.cluster", cluster, "runOperator", CLUSTER);
+    requireFollowing("options.cluster", cluster);
+  }
   if (signals !== undefined) requireMethods("options.signals", signals, ["on", "off", "exit"]);
   requireText("options.identity", identity);
   requireBoolean("options.compareCrds", compareCrds);
@@ -373,10 +380,12 @@ function resolveLeases(
   { transport, name: operator }: OperatorOptions,
 ) {
   const { namespace = transport.namespace, name = operator } = leases;
-  const { leaseDuration = 15_000, renewDeadline = 10_000 } = leases;
+  const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = leases;
   if (namespace === undefined)
     throw new RangeError(`${option}.namespace must be set: options.transport has no namespace`);
   requireNamespace(`${option}.namespace`, namespace);
   requireSegment(`${option}.name`, name);
-  return { namespace, name, leaseDuration, renewDeadline };
+  const durations = { leaseDuration, renewDeadline, retryPeriod };
+  requireDurations(option, durations);
+  return { namespace, name, ...durations };
 }

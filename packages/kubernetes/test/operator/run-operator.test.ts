@@ -392,10 +392,38 @@ describe("runOperator", () => {
     [
       "a lease below its deadline",
       { leaderElection: { leaseDuration: 5_000 } },
-      "options.leaseDuration must be above options.renewDeadline (10000), got 5000",
+      "options.leaderElection.leaseDuration must be above options.leaderElection.renewDeadline (10000), got 5000",
+    ],
+    [
+      "slots whose lease is below its deadline",
+      { shards: { leaseDuration: 5_000 }, leaderElection: false },
+      "options.shards.leaseDuration must be above options.shards.renewDeadline (10000), got 5000",
+    ],
+    [
+      "an endless lease",
+      { leaderElection: { leaseDuration: Number.POSITIVE_INFINITY } },
+      "options.leaderElection.leaseDuration must be",
+    ],
+    [
+      "a retry period of 0",
+      { leaderElection: { retryPeriod: 0 } },
+      "options.leaderElection.retryPeriod must be",
     ],
     ["bad health", { health: 5 }, "options.health must be an object, got 5"],
+    ["a bad port", { health: { port: -1 } }, "options.health.port must be"],
+    ["a bad host", { health: { host: 5 } }, "options.health.host must be"],
+    ["bad checks", { health: { live: 5 } }, "options.health.live must be"],
+    [
+      "a bad check",
+      { health: { ready: { a: 5 } } },
+      'options.health.ready["a"] must be a function',
+    ],
+    ["bad metrics of the server", { health: { metrics: 5 } }, "options.health.metrics must"],
     ["bad cluster options", { cluster: 5 }, "options.cluster must be an object, got 5"],
+    ["a bad idle timeout", { cluster: { idleTimeout: 0 } }, "options.cluster.idleTimeout must be"],
+    ["a bad page size", { cluster: { pageSize: 0.5 } }, "options.cluster.pageSize must be"],
+    ["a bad relist", { cluster: { relistEvery: -1 } }, "options.cluster.relistEvery must be"],
+    ["a bad backoff", { cluster: { backoff: {} } }, "options.cluster.backoff must have"],
     ["an empty identity", { identity: "" }, "options.identity must be a non-empty string"],
     ["no clock", { clock: {} }, "options.clock must have a method"],
     ["bad random", { random: 1 }, "options.random must be a function, got 1"],
@@ -411,9 +439,15 @@ describe("runOperator", () => {
       },
       "no CRD",
     ],
-  ])("rejects %s", async (_name, options, message) => {
-    const replica = world.start("a", options as never);
+  ])("rejects %s before it calls the setup", async (_name, options, message) => {
+    let setups = 0;
+    const setup = () => {
+      setups++;
+      return () => [];
+    };
+    const replica = world.start("a", { setup, ...options } as never);
     await expect(replica.running).rejects.toThrow(message);
+    expect(setups).toBe(0);
     await world.end();
   });
 
