@@ -82,7 +82,7 @@ describe("npm run bench", () => {
     expect(gates.map(({ says }) => says.split(":")[0])).toEqual([
       "sleeps on one signal are linear",
       "the same, FakeClock",
-      "a failed attempt of retry costs at most 1.25 of a bare loop with a sleep",
+      "a failed attempt of retry costs at most 1.25 of a bare loop that a signal ends",
     ]);
     const judged = judge([]).filter(({ most, least }) => most !== undefined || least !== undefined);
     expect(judged.filter(({ says }) => / ns\b/.test(says))).toEqual([]);
