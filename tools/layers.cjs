@@ -113,7 +113,16 @@ module.exports = {
     cluster: [".", "object", "client", "cache", "reflect"],
     helper: [".", "object", "client"],
     election: ["object", "client"],
-    operator: [".", "object", "transport", "client", "cluster", "helper", "election"],
+    operator: [
+      ".",
+      "object",
+      "transport",
+      "client",
+      "cluster",
+      "helper",
+      "election",
+      "@holdfast/controller/internal",
+    ],
     testing: [
       ".",
       "schema",
