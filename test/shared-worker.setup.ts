@@ -8,6 +8,18 @@ const found = new ReplaceableGlobals();
 const stores = new ContextStores();
 afterAll(() => stores[Symbol.dispose]());
 
+const openSockets = (): number =>
+  process.getActiveResourcesInfo().filter((name) => name.startsWith("TCP")).length;
+const socketsBefore = openSockets();
+
+/** A socket that nobody closes stays as long as the worker, and is counted by the files after it. */
+afterAll(() =>
+  vi.waitFor(() => {
+    const left = Math.max(0, openSockets() - socketsBefore);
+    expect(left, "sockets that this file has left open").toBe(0);
+  }),
+);
+
 /** A file that leaves something faked fails itself, and not the files after it. */
 afterAll(() => {
   vi.useRealTimers();

@@ -63,5 +63,5 @@ test("the greeter serves its probes on PORT, so that two run on one machine", as
 test("the greeter ends with an error if PORT is not a port", async () => {
   const greeter = startGreeter("http");
   expect(await greeter.exited).toBe(1);
-  expect(greeter.stderr).toContain("options.port must be a whole number of at least 0, got NaN");
+  expect(greeter.stderr).toContain("options.health.port must be a whole number of at least 0");
 });
