@@ -168,12 +168,9 @@ export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLea
  */
 export function requireDurations(
   options: string,
-  {
-    leaseDuration,
-    renewDeadline,
-    retryPeriod,
-  }: Pick<ResolvedLeaderElectorOptions, "leaseDuration" | "renewDeadline" | "retryPeriod">,
+  durations: Readonly<Record<"leaseDuration" | "renewDeadline" | "retryPeriod", number>>,
 ): void {
+  const { leaseDuration, renewDeadline, retryPeriod } = durations;
   requireFinite(`${options}.leaseDuration`, leaseDuration);
   requireFinite(`${options}.renewDeadline`, renewDeadline);
   requireAbove(`${options}.retryPeriod`, requireFinite(`${options}.retryPeriod`, retryPeriod), 0);
