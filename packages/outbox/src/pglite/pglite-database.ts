@@ -68,6 +68,7 @@ export class PGliteDatabase implements PostgresDatabase {
   ): Promise<void> {
     if (signal.aborted) return;
     const unlisten = await this.#pglite.listen(channel, onNotify);
+    if (!signal.aborted) onNotify("");
     await aborted(signal);
     await unlisten();
   }

@@ -281,7 +281,8 @@ async function listenUntilLost(
   client.on("error", onEnd);
   client.on("end", onEnd);
   try {
-    client.query(`LISTEN "${channel.replaceAll('"', '""')}"`).catch(onEnd);
+    const begun = client.query(`LISTEN "${channel.replaceAll('"', '""')}"`);
+    begun.then(() => signal.aborted || onNotify("")).catch(onEnd);
     await abortable(() => lost, signal);
   } finally {
     client.release(true); // From here on the pool listens for its errors.

@@ -15,7 +15,8 @@ export interface PostgresDatabase extends Database {
    * Listens on a channel of `NOTIFY`. Optional.
    *
    * @param channel - a lower case identifier
-   * @param onNotify - receives the payload of each notification
+   * @param onNotify - receives the payload of each notification, and an empty text once it listens: what was sent
+   * before, nobody has heard
    * @param signal - ends it, and leaves no listener
    * @returns a promise that resolves on abort, and rejects if the connection is lost
    */

@@ -159,7 +159,7 @@ export interface OutboxStore<Tx> {
   /**
    * Reports notifications of all processes. Optional.
    *
-   * @param onNotify - called for each
+   * @param onNotify - called for each, and once it listens: of a message that was saved before, nobody has heard
    * @returns a promise that resolves on abort, and rejects if the connection is lost
    */
   listen?(onNotify: () => void, signal: AbortSignal): Promise<void>;

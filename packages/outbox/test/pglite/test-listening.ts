@@ -25,11 +25,12 @@ export function testPGliteListening(): void {
       );
       return rows.map(({ channel }) => channel);
     };
-    await until(async () => (await channels()).includes("outbox_saved"));
+    await until(() => notifications === 1); // it listens
+    expect(await channels()).toEqual(["outbox_saved"]);
     stop.abort();
     await listening;
     await store.notify();
-    expect([await channels(), notifications, abortListeners(stop.signal)]).toEqual([[], 0, 0]);
+    expect([await channels(), notifications, abortListeners(stop.signal)]).toEqual([[], 1, 0]);
     await store.listen?.(() => notifications++, stop.signal);
     expect(await channels()).toEqual([]);
   });

@@ -55,7 +55,32 @@ it("receives notifications until the abort, then ends the connection", async () 
   stop.abort();
   await listening;
   client.emit("notification", { payload: "2" });
-  expect([texts, heard, released]).toEqual([['LISTEN "saved"'], ["1", ""], [true]]);
+  expect([texts, heard, released]).toEqual([['LISTEN "saved"'], ["", "1", ""], [true]]);
+  expectNoTrace();
+});
+
+it("says when it listens, because nobody has heard what was sent before", async () => {
+  const { heard, stop, listen, settle } = setUp();
+  const listening = listen();
+  await settle();
+  expect(heard).toEqual([]);
+  await settle();
+  expect(heard).toEqual([""]);
+  stop.abort();
+  await listening;
+});
+
+it("ends with an error of the callback that hears of it", async () => {
+  const { released, settle, heard, listen, expectNoTrace } = setUp();
+  const error = new Error("no");
+  heard.push = () => {
+    throw error;
+  };
+  const rejected = expect(listen()).rejects.toBe(error);
+  await settle();
+  await settle();
+  await rejected;
+  expect(released).toEqual([true]);
   expectNoTrace();
 });
 
@@ -78,13 +103,14 @@ it("ends at once when aborted while it waits for a connection, and releases that
 });
 
 it("ends at once when aborted before the server has answered", async () => {
-  const { released, stop, listen, settle, expectNoTrace } = setUp();
+  const { heard, released, stop, listen, settle, expectNoTrace } = setUp();
   const listening = listen();
   await settle();
   stop.abort();
   await listening;
   expect(released).toEqual([true]);
   await settle(new Error("Connection terminated"));
+  expect(heard).toEqual([]);
   expectNoTrace();
 });
 

@@ -11,6 +11,7 @@ import {
 } from "@holdfast/outbox";
 import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { until } from "../postgres/listening.contract.ts";
 import { idOf, numberOf, sample } from "../sample.ts";
 
 /** A query layer over a database, in its own words. */
@@ -173,16 +174,16 @@ export function testQueryLayer<Tx extends object>(
       const stop = new AbortController();
       let notifications = 0;
       const listening = store.listen?.(() => notifications++, stop.signal);
-      await layer.database.query("SELECT 1"); // PGlite listens by now.
+      await until(() => notifications === 1); // it listens
       const other = new Outbox({ store, clock });
       const tx = await layer.transaction(async (open) => {
         for (const statement of other.statements(open, sample(1))) await layer.run(open, statement);
         return open;
       });
-      expect(notifications).toBe(0);
+      expect(notifications).toBe(1);
       other.committed(tx);
       await layer.database.query("SELECT 1");
-      expect(notifications).toBe(1);
+      expect(notifications).toBe(2);
       stop.abort();
       await listening;
     });
