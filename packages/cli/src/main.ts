@@ -49,6 +49,9 @@ function print(text: string): number {
   return EXIT.ok;
 }
 
+// Whoever reads no more, as `head` behind a pipe, ends no wait and no command.
+for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
+
 try {
   process.exitCode = await run(process.argv.slice(2));
 } catch (error) {

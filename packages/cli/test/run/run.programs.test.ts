@@ -144,10 +144,10 @@ processes:
 describe("the end of a process", PATIENT, () => {
   test("gives the grace to the whole group, also behind a shell whose first process ends at once", async () => {
     const flag = join(directory, "clean");
-    const server = `trap "sleep 0.3; echo > ${flag}; exit" TERM; while :; do sleep 0.05; done`;
+    const server = `trap "sleep 0.3; echo > ${flag}; exit" TERM; echo up; while :; do sleep 0.05; done`;
     const file = join(directory, "server.sh");
     writeFileSync(file, server);
-    const run = new Supervised(`processes: { web: { shell: 'sh ${file} & echo up; wait' } }`);
+    const run = new Supervised(`processes: { web: { shell: 'sh ${file} & wait' } }`);
     await run.printed(/web \| up/);
     run.kill("SIGTERM");
     expect((await run.ended()).code).toBe(128 + 15);
