@@ -424,12 +424,3 @@ describe("the arguments of holdfast wait", () => {
     expect(lines.join("\n")).toContain(words);
   });
 });
-
-test.each(["--help", "wait --help", "retry --help"])(
-  "holdfast %s ends in order if nobody reads what it prints",
-  async (line) => {
-    const run = new Holdfast(line.split(" "));
-    run.child.stdout?.destroy();
-    expect(await run.ended()).toMatchObject({ code: 0, lines: [] });
-  },
-);

@@ -42,6 +42,9 @@ async function run(args: string[]): Promise<string> {
 `;
 }
 
+// Whoever reads no more, as `head` behind a pipe, ends no command.
+for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
+
 try {
   process.stdout.write(await run(process.argv.slice(2)));
 } catch (error) {

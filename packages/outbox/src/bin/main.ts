@@ -18,6 +18,9 @@ async function confirm(question: string): Promise<boolean> {
   }
 }
 
+// Whoever reads no more, as `head` behind a pipe, ends no command.
+for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
+
 process.exitCode = await runCommand(process.argv.slice(2), {
   env: process.env,
   print: (text) => process.stdout.write(text),
