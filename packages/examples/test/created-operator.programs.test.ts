@@ -25,12 +25,15 @@ const Lease = builtIn("coordination.k8s.io/v1", "Lease");
 const folder = mkdtempSync(join(tmpdir(), "created-operator-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The made project, compiled and running as `npm run dev` runs it, without a terminal. */
+/** The made project, compiled, with the CRD of its resource, and running as `npm run dev` runs it, without a terminal. */
 async function start() {
   const main = fileURLToPath(new URL("../../create-operator/dist/main.js", import.meta.url));
   run(process.execPath, [main, "backup-operator"], folder);
   const project = join(folder, "backup-operator");
   buildProject(project);
+  const holdfast = fileURLToPath(new URL("../../kubernetes/dist/bin/main.js", import.meta.url));
+  const check = ["manifests", "dist/resource.js", "--out", "deploy", "--check"];
+  expect(run(process.execPath, [holdfast, ...check], project)).toBe("");
   const crd = parse(readFileSync(join(project, "deploy/backups.example.org.yaml"), "utf8"));
   const Backup = fromCrd<CustomObject<{ text: string }>>(crd);
   const api = new FakeApi({ clock: realClock, resources: [Backup, ConfigMap, Lease] });
@@ -49,7 +52,7 @@ async function start() {
 }
 
 describe("the project of npm create @holdfast/operator, running", () => {
-  it("serves metrics that a scraper reads, and logs a line of JSON per record", async () => {
+  it("compiles, has the CRD of its resource, serves metrics that a scraper reads, and logs a line of JSON per record", async () => {
     const { api, Backup, child, closed, output, port, server } = await start();
     await using _ = server;
     const ask = async (path: string) => await fetch(`http://127.0.0.1:${port}${path}`);

@@ -129,7 +129,7 @@ class OwnClock extends BaseClock {
   }
 }
 
-it("a timer fires on time beside 3 s of work, on a clock of one's own around the real one", async () => {
+it("a timer fires on time beside 300 ms of work, on a clock of one's own around the real one", async () => {
   const clock = new OwnClock();
   const events: string[] = [];
   const stop = new AbortController();
@@ -145,16 +145,16 @@ it("a timer fires on time beside 3 s of work, on a clock of one's own around the
     },
   });
   const running = controller.run(stop.signal);
-  for (let key = 0; key < 1_000; key++) controller.add(`${key}`);
+  for (let key = 0; key < 100; key++) controller.add(`${key}`);
   await new Promise<void>((resolve) => {
-    clock.afterFunc(50, () => {
+    clock.afterFunc(20, () => {
       events.push("timer");
       resolve();
     });
   });
   // Without a turn, the timer comes after all keys.
   expect(events.at(-1)).toBe("timer");
-  expect(events.length).toBeLessThan(1_000);
+  expect(events.length).toBeLessThan(100);
   stop.abort();
   await controller[Symbol.asyncDispose]();
   await running;

@@ -21,8 +21,9 @@ function metricsIn(section: string): string[] {
   return [...new Set(names)];
 }
 
-/** What a scraper reads of the greeter. */
+/** What a scraper reads of the greeter after some time. */
 async function scrape(
+  time: number,
   replicas: Pick<OperatorOptions, "leaderElection" | "shards">,
 ): Promise<string> {
   const clock = new FakeClock();
@@ -45,7 +46,7 @@ async function scrape(
       },
       stop.signal,
     );
-    await clock.sleep(700_000);
+    await clock.sleep(time);
     const text = await register.metrics();
     stop.abort();
     await running;
@@ -56,7 +57,7 @@ async function scrape(
 let text: string;
 
 beforeAll(async () => {
-  text = await scrape({ leaderElection: { namespace: "default" } });
+  text = await scrape(700_000, { leaderElection: { namespace: "default" } });
 });
 
 describe("the greeter with metrics", () => {
@@ -90,7 +91,7 @@ describe("the greeter with metrics", () => {
 });
 
 it("the greeter with slots exports every series that the guide's queries select", async () => {
-  const sharded = await scrape({ shards: { namespace: "default" } });
+  const sharded = await scrape(30_000, { shards: { namespace: "default" } });
   const [, section = ""] = readFileSync(SHARDS_GUIDE, "utf8").split("\n## What to watch\n");
   const selectors = [...section.matchAll(/\b(shards_[a-z_]+)(?:\{([^}]*)\})?/g)];
   expect(new Set(selectors.map(([selector]) => selector))).toEqual(

@@ -1,25 +1,22 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { startPGlite } from "../../../../test/empty-pglite.ts";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { Program } from "../program.ts";
 
-const run = (...args: string[]) => new Program("outbox/main.js", args);
-
-it("sends each order to the receiver", async () => {
-  await using program = run("--orders", "2");
-  await program.printed(/receiver: 200\nreceiver: 200\n2 orders, each sent\n/);
-  expect(await program.exited).toBe(0);
-});
-
-it("keeps the message of an order that was not sent for the next run", async () => {
+it("sends each order to the receiver, one that was not sent at the next run", async () => {
   const folder = join(tempFolder(onTestFinished), "shop");
+  await (await startPGlite(folder)).close();
+  const run = (orders: number) =>
+    new Program("outbox/main.js", ["--orders", `${orders}`, "--folder", folder]);
   {
-    await using program = run("--orders", "3", "--folder", folder);
+    await using program = run(3);
     await program.printed(/receiver: 500\n/);
     program.child.kill("SIGINT");
     await program.printed(/stopped; messages in the outbox: 1\n/);
     expect(await program.exited).toBe(0);
   }
-  await using program = run("--orders", "2", "--folder", folder);
-  await program.printed(/2 orders, each sent\n/);
+  await using program = run(2);
+  await program.printed(/receiver: 200\nreceiver: 200\n2 orders, each sent\n/);
+  expect(await program.exited).toBe(0);
 });

@@ -15,7 +15,7 @@ describe("apply with cached", () => {
         const { clock, client, counted } = world();
         await clock.run(() => takeSteps(client, counted, { metadata, taken }));
       }),
-      { numRuns: inject("isThorough") ? 1_000 : 40 },
+      { numRuns: inject("isThorough") ? 1_000 : 15 },
     );
   });
 

@@ -44,6 +44,7 @@ const resources = [
   fromCrd(ruleCrd),
   ...tableCrds.map((crd) => fromCrd(crd)),
 ];
+const served = resources.flatMap(servedVersions);
 
 const known = scripts;
 
@@ -66,7 +67,6 @@ for (const [group, members] of Object.entries(known))
 /** The fake server, and its transports by caller. It asks for no token: callers have the rights of the script, or all. */
 function serverFor(script: Script, clock: FakeClock) {
   const state = new ApiState();
-  const served = resources.flatMap(servedVersions);
   const server = new ApiServer({ state, clock, random: seededRandom(1), served });
   const connections = new Connections({ clock, server, keptRequests: 100 });
   const rights = script.rules && new Rights(rolesOf(script));
