@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { settings } from "./vitest.config.ts";
 
@@ -8,5 +9,7 @@ export default defineConfig({
     ...settings.test,
     include: ["packages/*/test/**/*.cluster.ts"],
     reporters: ["verbose"],
+    // They wait for servers and for real time more than they compute.
+    maxWorkers: 2 * availableParallelism() + 1,
   },
 });
