@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { settings } from "./vitest.config.ts";
 
@@ -9,7 +8,5 @@ export default defineConfig({
     ...settings.test,
     include: ["{packages/{controller,outbox,examples},tools}/test/**/*.services.ts"],
     reporters: ["verbose"],
-    // They wait for servers and for real time more than they compute.
-    maxWorkers: 2 * availableParallelism() + 1,
   },
 });
