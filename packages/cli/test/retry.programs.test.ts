@@ -115,7 +115,7 @@ describe("holdfast retry", () => {
       "--attempts",
       "2",
       "--timeout",
-      "300ms",
+      "1s",
       "--grace",
       "100ms",
       ...sh(line),
@@ -127,8 +127,8 @@ describe("holdfast retry", () => {
 
   test("gives the descendants of a command that exits at SIGTERM their whole grace", async () => {
     const file = join(folder(), "clean");
-    const line = `sh -c 'trap "sleep 0.5; touch ${file}; exit 0" TERM; echo up; while :; do sleep 0.05; done' &
-      trap "exit 1" TERM; wait`;
+    const line = `trap "exit 1" TERM
+      sh -c 'trap "sleep 0.5; touch ${file}; exit 0" TERM; echo up; while :; do sleep 0.05; done' & wait`;
     const run = new Holdfast([...fast, ...sh(line)]);
     await run.printed(/up/);
     run.kill("SIGTERM");
