@@ -14,6 +14,9 @@ const FROM_TERMINAL: readonly Forwarded[] = ["SIGINT", "SIGQUIT", "SIGHUP"];
  */
 export const ONE_WISH = 1_000;
 
+/** What a signal does to a running command. */
+type Stoppable = Pick<ProcessGroup, "signal" | "kill" | "killAfter">;
+
 /** Options for {@link StopSignals}. */
 export interface StopSignalOptions {
   /** Time from the first INT, TERM or QUIT to SIGKILL, in milliseconds. */
@@ -44,7 +47,7 @@ export class StopSignals implements Disposable {
   readonly #lastAt = new Map<Forwarded, number>();
   readonly #listeners: ReadonlyMap<Forwarded, () => void>;
   #firstStopAt: number | undefined;
-  #group: ProcessGroup | undefined;
+  #group: Stoppable | undefined;
 
   constructor(options: StopSignalOptions) {
     this.#options = options;
@@ -54,7 +57,7 @@ export class StopSignals implements Disposable {
   }
 
   /** Runs work during which the signals go to a group. */
-  async during<Result>(group: ProcessGroup, work: () => Promise<Result>): Promise<Result> {
+  async during<Result>(group: Stoppable, work: () => Promise<Result>): Promise<Result> {
     this.#group = group;
     try {
       return await work();
