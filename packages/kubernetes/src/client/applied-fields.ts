@@ -52,12 +52,8 @@ function pathOf(value: unknown, path: string): string {
 
 /** Whether the owner of a map or a list with these members owns one of them, if it is not owned as a whole. */
 function ownsMembers(value: unknown): boolean {
-  if (value === null) return false;
-  if (typeof value !== "object") return true;
-  if (Array.isArray(value)) return value.length > 0;
-  return Object.values(value).some(
-    (member) => ownsMembers(member) || (isFields(member) && isWhole(member)),
-  );
+  if (typeof value !== "object" || value === null) return true;
+  return Object.keys(value).length > 0;
 }
 
 /**
@@ -154,8 +150,8 @@ function hasKeys(item: unknown, element: string, which: "all" | "any" = "any"): 
   if (!/^[kv]:/.test(element)) return false;
   const value: unknown = JSON.parse(element.slice(2));
   if (element.startsWith("v:")) return isDeepStrictEqual(item, value);
-  if (!isFields(item) || !isFields(value)) return false;
-  const keys = Object.entries(value);
+  if (!isFields(item)) return false;
+  const keys = Object.entries(value as Fields);
   const present = keys.filter(([name]) => Object.hasOwn(item, name));
   return (
     present.length > 0 &&

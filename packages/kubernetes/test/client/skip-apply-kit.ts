@@ -59,6 +59,7 @@ export const manifest = {
               ports: listOf(port, byName),
               lists: object({}, { additionalProperties: listOf(port, byName) }),
               any: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+              wholeAny: { type: "object", "x-kubernetes-preserve-unknown-fields": true, ...atomic },
             }),
             status: object({ text }),
           }),

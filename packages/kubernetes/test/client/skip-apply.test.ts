@@ -71,13 +71,71 @@ describe("apply with cached", () => {
     });
   });
 
-  it("asks for the members of a map that it applied empty and others have filled", async () => {
-    const { clock, api, client, counted } = world();
+  it.each([
+    [{ struct: {} }, { struct: { a: "1" } }],
+    [{ any: {} }, { any: { a: "1" } }],
+    [{ any: {} }, { any: { a: {} } }],
+    [{ any: {} }, { any: { a: [] } }],
+    [{ any: {} }, { any: { a: { b: null } } }],
+    [{ lists: {} }, { lists: { a: [] } }],
+  ])(
+    "asks for the members of a map that it applied empty, %j, and others have filled, %j",
+    async (empty, filled) => {
+      const { clock, api, client, counted } = world();
+      await clock.run(async () => {
+        await client.apply(Thing, { metadata, spec: empty });
+        await api.client.patch(Thing, metadata, { spec: filled });
+        const cached = await client.get(Thing, metadata);
+        const applied = await client.apply(Thing, { metadata, spec: filled }, { cached });
+        expect(applied.metadata.managedFields).not.toEqual(cached.metadata.managedFields);
+        expect(counted.skipped).toEqual([]);
+      });
+    },
+  );
+
+  it.each([
+    [{ wholeAny: { a: "1" } }, "skips"],
+    [{ wholeAny: { a: null } }, "skips"],
+    [{ wholeAny: { a: [] } }, "skips"],
+    [{ wholeAny: { a: {} } }, "skips"],
+    [{ wholeAny: { a: { b: {} } } }, "skips"],
+    [{ any: { a: null } }, "sends"],
+    [{ any: { a: [{ b: null }, {}] } }, "skips"],
+  ])("applied twice, %j: %s the second, which changes nothing", async (spec, how) => {
+    const { clock, client, counted } = world();
     await clock.run(async () => {
-      await client.apply(Thing, { metadata, spec: { struct: {} } });
-      await api.client.patch(Thing, metadata, { spec: { struct: { a: "1" } } });
-      const cached = await client.get(Thing, metadata);
-      await client.apply(Thing, { metadata, spec: { struct: { a: "1" } } }, { cached });
+      const wanted = { metadata, spec };
+      const first = await client.apply(Thing, wanted);
+      expect(await client.apply(Thing, wanted, { cached: first })).toEqual(first);
+      expect(counted.skipped.length).toBe(how === "skips" ? 1 : 0);
+      expect(await client.apply(Thing, wanted)).toEqual(first);
+    });
+  });
+
+  it("sends a list with an item more, and one less", async () => {
+    const { clock, client, counted } = world();
+    await clock.run(async () => {
+      const applied = (set: string[]) => ({ metadata, spec: { set } });
+      let cached = await client.apply(Thing, applied(["a"]));
+      for (const set of [["a", "b"], ["b"]]) {
+        cached = await client.apply(Thing, applied(set), { cached });
+        expect(cached.spec).toEqual({ set });
+      }
+      expect(counted.skipped).toEqual([]);
+    });
+  });
+
+  it("sends if the fields of its manager are those of a list of maps, and it applies texts", async () => {
+    const { clock, client, counted } = world();
+    await clock.run(async () => {
+      const wanted = { metadata, spec: { any: { a: ["a", null] } } };
+      const { metadata: stored, ...rest } = await client.apply(Thing, wanted);
+      const managedFields = stored.managedFields?.map((entry) => ({
+        ...entry,
+        fieldsV1: { "f:spec": { "f:any": { "f:a": { 'k:{"name":"a"}': {}, 'v:"a"': {} } } } },
+      }));
+      const cached = { ...rest, metadata: { ...stored, managedFields } };
+      expect(await client.apply(Thing, wanted, { cached })).toEqual({ ...rest, metadata: stored });
       expect(counted.skipped).toEqual([]);
     });
   });
