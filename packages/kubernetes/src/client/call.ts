@@ -116,8 +116,9 @@ export function call<Value, Response = object>(
       shouldRetry: ({ error }) => canRetry(error),
       delay: ({ error, elapsed }, planned) => {
         // The server's own delay, but not less than the planned one: 0 must not switch the backoff off.
-        if (!isRefused(error)) return planned;
-        const delay = Math.max(planned, Math.min(waitOf(error) ?? 0, MAX_RETRY_AFTER));
+        const wait = waitOf(error);
+        if (wait === undefined) return planned;
+        const delay = Math.max(planned, Math.min(wait, MAX_RETRY_AFTER));
         if (elapsed + delay > limits.timeout) throw error;
         return delay;
       },

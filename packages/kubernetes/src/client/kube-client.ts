@@ -410,10 +410,11 @@ export class KubeClient {
     });
     // Without force: if the object is created meanwhile, its fields are those of others.
     if (found === undefined) return { ...request, query: { ...request.query, force: false } };
-    const stored = this.#stored<KubeObject>(resource, { ...read, subresource: undefined }, found);
+    const whole = { ...read, subresource: undefined };
+    const stored = this.#stored<StoredObject<KubeObject>>(resource, whole, found);
     const { method, path, body } = request;
     const { plural, group } = resource;
-    const { uid } = stored.metadata ?? {};
+    const { uid } = stored.metadata;
     if (controllerOf(stored) !== controller)
       throw new ApiError({
         statusCode: 409,

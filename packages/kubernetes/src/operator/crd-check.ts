@@ -29,7 +29,6 @@ export function crdCheck(parts: CrdCheckParts): Runnable {
     name: "definitions",
     async run(signal) {
       for (const resource of parts.cluster.definedResources()) {
-        if (signal.aborted) return;
         await compare(resource, parts, signal);
       }
       await aborted(signal);

@@ -47,7 +47,7 @@ export function afterCatchUp(shards: Shards, cluster: Cluster, stop: AbortSignal
   const catchUp = (): Promise<void> => {
     next ??= running.then(async () => {
       next = undefined;
-      running = cluster.catchUp(stop).catch(() => {}); // rejects after the stop alone
+      running = cluster.catchUp(stop);
       await running;
     });
     return next;

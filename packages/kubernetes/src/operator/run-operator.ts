@@ -25,6 +25,7 @@ import {
   type OperatorOptions,
   type ResolvedElection,
   type ResolvedOperator,
+  type ResolvedShards,
   resolveOperator,
   type StartWork,
 } from "./operator-options.ts";
@@ -225,7 +226,7 @@ function workOf(
 
 /** The slots, with the time that the keys in flight, and the release of the leases, need to stop. */
 function slotsOf({ options, work }: Parts, shards: Shards): Runnable {
-  const { renewDeadline = 0 } = options.shards ?? {};
+  const { renewDeadline } = options.shards as ResolvedShards; // There are slots with this option only.
   return {
     name: shards.name,
     get stopTimeout() {

@@ -16,6 +16,9 @@ const CHOOSE = 'see "kubectl config get-contexts", and choose with "kubectl conf
 
 const OPTIONS = { encoding: "utf8", maxBuffer: MAX_OUTPUT, timeout: TIMEOUT } as const;
 
+/** The code of `execFileSync` for an output above `maxBuffer`. */
+const TOO_MUCH = "ENOBUFS";
+
 /** A failure of `node:child_process`. */
 interface Failure {
   readonly code?: unknown;
@@ -35,13 +38,18 @@ export function runKubectlSync(program: string, args: readonly string[]): string
 export async function runKubectl(program: string, args: readonly string[]): Promise<string> {
   return await new Promise((resolve, reject) => {
     const child = spawn(program, args, { timeout: TIMEOUT, stdio: [stdin(), "pipe", "pipe"] });
-    const output = textOf(child.stdout, () => child.kill());
-    const messages = textOf(child.stderr, () => child.kill());
+    const fail = (failure: Failure): void => reject(failureOf(program, args, failure));
+    const stop = (): void => {
+      child.kill();
+      fail({ code: TOO_MUCH });
+    };
+    const output = textOf(child.stdout, stop);
+    const messages = textOf(child.stderr, stop);
     if (process.stdin.isTTY) child.stderr.pipe(process.stderr, { end: false });
-    child.on("error", (error) => reject(failureOf(program, args, error as Failure)));
+    child.on("error", (error) => fail(error as Failure));
     child.on("close", (code) => {
       if (code === 0) resolve(output());
-      else reject(failureOf(program, args, { stderr: messages() }));
+      else fail({ stderr: messages() });
     });
   });
 }
@@ -69,6 +77,8 @@ function failureOf(program: string, args: readonly string[], failure: Failure): 
   const command = [program, ...args].join(" ");
   if (code === "ENOENT")
     return new Error(`${program} was not found: install kubectl, or check PATH`);
+  if (code === TOO_MUCH)
+    return new Error(`"${command}" failed: it printed more than ${MAX_OUTPUT / 2 ** 20} MiB`);
   const text = typeof stderr === "string" ? printable(stderr.trim().slice(0, MAX_TEXT)) : "";
   const hint = /\bcontext\b/.test(text) ? `; ${CHOOSE}` : "";
   return new Error(`"${command}" failed: ${text || "it printed no message"}${hint}`);

@@ -54,6 +54,13 @@ const PATH = "/apis/example.org/v1/namespaces/default/widgets/ann/scale";
 describe("the body of a subresource other than the status", () => {
   const scale = { subresource: "scale" } as const;
 
+  it("may be answered by a success without metadata", async () => {
+    const success = { kind: "Status", apiVersion: "v1", status: "Success" };
+    const { client } = scripted({ body: success });
+    const given = { metadata: ANN, spec: { replicas: 3 } };
+    expect(await client.apply(WidgetScale, given, scale)).toEqual(success);
+  });
+
   it("is sent as given, and returned as received, by every call", async () => {
     const given = { ...SCALE, spec: { replicas: 3 } };
     const { client, clock, sent } = scripted({ body: SCALE });

@@ -160,6 +160,11 @@ describe("LeaseLock", () => {
     await expect(lock.create(record, signal)).rejects.toThrow("ECONNREFUSED");
   });
 
+  it("rejects a list with the error of the server, and reads each only without the right", async () => {
+    api.intercept({ fault: { type: "status", status: 500 }, verbs: ["list"] });
+    await expect(lock.list([lock], signal)).rejects.toMatchObject({ statusCode: 500 });
+  });
+
   it("rejects with a plain 404: the server is starting, and the Lease may exist", async () => {
     await lock.create(record, signal);
     api.intercept({ fault: plain404, times: 1 });

@@ -7,21 +7,18 @@ import {
   type OperatorContext,
   runOperator,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
+import { FakeApi, type Fault } from "@holdfast/kubernetes/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 
 const names = { apiVersion: "example.org/v1", kind: "Greeting", plural: "greetings" };
 const status = z.object({ text: z.string() });
 const Old = customResource({ ...names, spec: z.object({ name: z.string() }), status });
-const New = customResource({
-  ...names,
-  spec: z.object({
-    name: z.string().max(100).describe("Of a person"),
-    title: z.string().optional(),
-  }),
-  status,
+const spec = z.object({
+  name: z.string().max(100).describe("Of a person"),
+  title: z.string().optional(),
 });
+const New = customResource({ ...names, spec, status });
 const Crd = builtIn<KubeObject & { spec: object }>(
   "apiextensions.k8s.io/v1",
   "CustomResourceDefinition",
@@ -36,9 +33,21 @@ beforeEach(() => {
   lines = [];
 });
 
+interface Comparison {
+  /** The resource of the operator. */
+  readonly own?: typeof New;
+  readonly rules?: object[];
+  /** What happens to the read of the definition. */
+  readonly fault?: Fault;
+  readonly compareCrds?: undefined;
+}
+
 /** What an operator of `New` says about the definition of its server. */
-async function compared(served: object | undefined, options: object = {}, rules?: object[]) {
-  const api = new FakeApi({ clock, resources: [New, Crd], rules: rules as never });
+async function compared(
+  served: object | undefined,
+  { own = New, rules, fault, ...options }: Comparison = {},
+) {
+  const api = new FakeApi({ clock, resources: [own, Crd], rules: rules as never });
   const stop = new AbortController();
   let cluster: Cluster | undefined;
   const log =
@@ -49,14 +58,15 @@ async function compared(served: object | undefined, options: object = {}, rules?
     };
   await clock.run(async () => {
     if (served !== undefined) await api.client.create(Crd, served as never);
+    if (fault !== undefined) api.intercept({ fault, verbs: ["get"], resource: Crd });
     const running = runOperator(
       {
         name: "greeter",
         transport: api.transport,
         setup(context: OperatorContext) {
           cluster = context.cluster;
-          context.cluster.watch(New);
-          context.cluster.watch(New, { labels: { app: "a" } });
+          context.cluster.watch(own);
+          context.cluster.watch(own, { labels: { app: "a" } });
           return () => [];
         },
         leaderElection: false,
@@ -134,7 +144,7 @@ describe("compareCrds of an operator", () => {
     const rules = [
       { apiGroups: ["example.org"], resources: ["greetings"], verbs: ["list", "watch"] },
     ];
-    expect(await compared(Old.crd, {}, rules)).toBeUndefined();
+    expect(await compared(Old.crd, { rules })).toBeUndefined();
     expect(lines).toEqual([
       [
         "debug",
@@ -142,6 +152,35 @@ describe("compareCrds of an operator", () => {
         undefined,
       ],
     ]);
+  });
+
+  it("says nothing but a line for debugging if the server does not answer as it should", async () => {
+    const fault = { type: "status", status: 500 } as const;
+    expect(await compared(Old.crd, { fault })).toBeUndefined();
+    expect(lines).toEqual([["debug", "CustomResourceDefinition not compared", undefined]]);
+  });
+
+  it("says nothing if the operator stops while it waits for an answer", async () => {
+    expect(await compared(Old.crd, { fault: { type: "stall" } })).toBeUndefined();
+    expect(lines).toEqual([]);
+  });
+
+  it("takes the fields of a rule in any order, and names a rule that differs", async () => {
+    const rule = { rule: "self.spec.name != ''", message: "needs a name" };
+    const own = customResource({ ...names, spec, status, rules: [rule] });
+    const served = (more: object) => {
+      const crd = structuredClone(own.crd) as { spec: { versions: { schema: object }[] } };
+      const [{ schema }] = crd.spec.versions as [{ schema: object }];
+      const rules = [Object.fromEntries(Object.entries({ ...rule, ...more }).reverse())];
+      Object.assign((schema as { openAPIV3Schema: object }).openAPIV3Schema, {
+        "x-kubernetes-validations": rules,
+      });
+      return crd;
+    };
+    expect(await compared(served({}), { own })).toEqual({ [NAME]: [] });
+    expect(await compared(served({ message: "needs another name" }), { own })).toEqual({
+      [NAME]: ["v1: .schema.x-kubernetes-validations differs"],
+    });
   });
 
   it("is off by default", async () => {

@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { TerminalError } from "@holdfast/controller";
+import { type Source, TerminalError } from "@holdfast/controller";
 import { builtIn, finalize, type KubeObject, type OperatorContext } from "@holdfast/kubernetes";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Greeting, OperatorWorld } from "./operator-world.ts";
@@ -137,14 +137,20 @@ describe("failureEvents of a controller", () => {
 
   it("records nothing of a success, an object that is gone, a key of none, or a stop", async () => {
     const onError = vi.fn();
-    const replica = start({
-      onError,
-      sources: [{ name: "keys", start: (enqueue: (key: string) => void) => enqueue("a/b/c") }],
-    });
+    const keys: Source = {
+      name: "keys",
+      start({ enqueue }) {
+        enqueue("default/gone");
+        enqueue("a/b/c");
+      },
+    };
+    const replica = start({ onError, sources: [keys] });
     await clock.step(10_000);
-    expect(onError).toHaveBeenCalled();
+    const failed = onError.mock.calls.map(([, { kind, key }]) => `${kind} ${key}`);
+    expect([...new Set(failed)]).toEqual(["reconcile default/gone", "reconcile a/b/c"]);
     replica.stop.abort("stop");
     await clock.step(60_000);
+    expect(world.lines.map(([, line]) => line)).not.toContain("a: invalid event dropped");
     expect(await events()).toEqual([]);
     await world.end();
   });

@@ -64,6 +64,27 @@ describe("probes of an operator", () => {
     await world.end();
   });
 
+  it("follow the slots of a replica that shares the keys", async () => {
+    const replica = world.start("a", {
+      leaderElection: false,
+      shards: { count: 2 },
+      health: { port, host },
+    });
+    await opened();
+    await clock.step(10_000);
+    const ready = [
+      "started ok",
+      "informer greetings.example.org ok",
+      "informer configmaps ok",
+      "shards ok",
+    ];
+    expect(await probe("/readyz")).toEqual([200, ...ready]);
+    replica.transport.hangs = ({ path }) => path.includes("leases");
+    await clock.step(15_001);
+    expect((await probe("/readyz")).slice(-1)).toEqual(["shards failed"]);
+    await world.end();
+  });
+
   it("succeed for an account that may list but not watch, until it may not list either", async () => {
     const fault = { type: "status", status: 403 } as const;
     world.api.intercept({ fault, verbs: ["watch"], resource: Greeting });

@@ -194,6 +194,20 @@ describe("runOperator with shards", () => {
     await world.end();
   });
 
+  it("stops while its first slots wait for the caches", async () => {
+    await world.greet("ann");
+    const a = start("a");
+    await clock.step(1);
+    a.transport.hangs = ({ path }) => path.includes("greetings");
+    await clock.step(10_000);
+    expect((await slotsOf("a")).length).toBe(COUNT);
+    expect(works).toEqual([]);
+    a.stop.abort();
+    await clock.step(1_000);
+    expect([a.isEnded, a.error]).toEqual([true, undefined]);
+    await world.end();
+  });
+
   it.each([
     [{ count: 0 }, "RangeError: options.shards.count must be a whole number of at least 1, got 0"],
     [

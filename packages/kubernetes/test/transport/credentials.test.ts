@@ -66,6 +66,43 @@ describe("credentials", () => {
     await expect(cache.get()).rejects.toThrow("no file");
   });
 
+  it("give no reason that is not an error: it may be a secret", async () => {
+    const clock = new FakeClock();
+    const logger = quietLogger();
+    const load = vi.fn(() => Promise.resolve(named()));
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger });
+    const first = await cache.get();
+    load.mockRejectedValue(TOKEN);
+    await clock.step(10_000);
+    expect(await cache.get()).toBe(first);
+    expect(logger.lines).toEqual([
+      "warn: credentials not read; the last ones stay in use { reason: 'string' }",
+    ]);
+  });
+
+  it("that are refused while others are read leave those", async () => {
+    const clock = new FakeClock();
+    const load = vi.fn(() => Promise.resolve(named()));
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger: quietLogger() });
+    const first = await cache.get();
+    await clock.step(10_000);
+    const refused = cache.forget(first);
+    const second = await cache.get();
+    await refused;
+    expect(await cache.get()).toBe(second);
+    expect(load).toHaveBeenCalledTimes(2);
+  });
+
+  it("that cannot be read reject those who read them, and not who refuses others", async () => {
+    const error = new Error("no file");
+    const load = vi.fn(() => Promise.reject<Credentials>(error));
+    const clock = new FakeClock();
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger: quietLogger() });
+    const reading = cache.get();
+    await cache.forget(named());
+    await expect(reading).rejects.toBe(error);
+  });
+
   it("stay as they are when others are read again and fail, or are newer by then", async () => {
     let fail = (_error: Error): void => {};
     const failing = new Promise<Credentials>((_resolve, reject) => {

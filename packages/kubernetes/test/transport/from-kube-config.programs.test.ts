@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { fromKubeConfig, type KubeConfigLike, type KubeTransport } from "@holdfast/kubernetes";
 import { KubeConfig } from "@kubernetes/client-node";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readBody } from "../../src/transport/read-body.ts";
 import { certificates } from "../certificates/certificates.ts";
 import { expectNoSecret, quietLogger, safeErrorOf, TOKEN } from "../secrets.ts";
@@ -75,6 +75,20 @@ describe("fromKubeConfig", () => {
   it("uses the namespace default if the context has none, like kubectl", async () => {
     await using server = await serve();
     expect(fromKubeConfig(kubeConfig(server, { namespace: undefined })).namespace).toBe("default");
+  });
+
+  it("warns that it ignores the proxy of the environment, unless the cluster has one", async () => {
+    await using server = await serve();
+    vi.stubEnv("HTTPS_PROXY", "http://proxy:3128");
+    const warned = (cluster: object): readonly string[] => {
+      const logger = quietLogger();
+      fromKubeConfig(kubeConfig(server, { cluster }), { logger });
+      return logger.lines;
+    };
+    const remote = { server: "https://api.example.org" };
+    expect(warned(remote)).toEqual([expect.stringContaining("HTTPS_PROXY is ignored")]);
+    expect(warned({ ...remote, proxyUrl: "http://proxy:3128" })).toEqual([]);
+    vi.unstubAllEnvs();
   });
 
   it("keeps its connection, and reads options at most every 10 s", async () => {

@@ -205,6 +205,17 @@ describe("fromKubectl", () => {
     expect((await safeErrorOf(send(transport))).message).toContain("failed: it printed no message");
   });
 
+  it("names an output that is too large, and stops kubectl", async () => {
+    using program = fakeKubectl();
+    program.say("view", view({ url: "https://127.0.0.1:1" }, plugin));
+    const { kubectl } = program;
+    const transport = fromKubectl({ kubectl, serviceAccount: "team-a/greeter" });
+    writeFileSync(kubectl, "#!/bin/sh\nexec yes\n");
+    const tooMuch = /failed: it printed more than 16 MiB$/;
+    expect((await safeErrorOf(send(transport))).message).toMatch(tooMuch);
+    expect(() => fromKubectl({ kubectl })).toThrow(tooMuch);
+  });
+
   it("needs no user and no current context where the server asks for none", async () => {
     using program = fakeKubectl();
     await using server = await testServer((_, response) => answer(response, 200, {}));

@@ -591,9 +591,18 @@ describe("connections", () => {
     };
     const direct = ["https://127.0.0.1", "https://a.svc", "https://10.1.2.3", "https://api.local"];
     expect(direct.flatMap(warned)).toEqual([]);
-    const [line, ...more] = warned("https://api.example.org");
+    const [line = "", ...more] = warned("https://api.example.org");
     expect(line).toContain("HTTPS_PROXY is ignored");
-    expect([more, line?.includes("proxy:3128")]).toEqual([[], false]);
+    expect([more, line.includes("proxy:3128")]).toEqual([[], false]);
+    for (const none of ["", " , ", "10.1.2.3", "10.0.0.0/33", "10.0.0.0/x", "fd00::/8", "a.b"]) {
+      vi.stubEnv("NO_PROXY", none);
+      for (const url of ["https://10.1.2.4", "https://api.example.org."])
+        expect(warned(url)).toHaveLength(1);
+    }
+    vi.stubEnv("no_proxy", "10.0.0.0/8");
+    expect(warned("https://10.1.2.4")).toHaveLength(1); // NO_PROXY is first.
+    vi.stubEnv("NO_PROXY", "");
+    expect(warned("https://10.1.2.4")).toEqual([]);
     vi.unstubAllEnvs();
   });
 });
