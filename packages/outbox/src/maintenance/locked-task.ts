@@ -65,7 +65,7 @@ export abstract class LockedTask {
   /** The same for all rounds: it measures for how long a dead holder has not renewed. */
   readonly #elector: LeaderElector;
   /** Called when the lock is acquired. */
-  #onLead: () => void = () => {};
+  #onLead: (() => void) | undefined;
 
   /** @internal */
   constructor(options: Resolved<LockedTaskOptions>, identity: string) {
@@ -83,7 +83,7 @@ export abstract class LockedTask {
       renewDeadline: (leaseDuration * 2) / 3,
       retryPeriod: Math.min(acquireTimeout / 5, leaseDuration / 10),
       lead: async (leadership) => {
-        this.#onLead();
+        this.#onLead?.();
         await this.round(leadership);
       },
       onError: (error) => report({ type: "error", error }, options),

@@ -49,7 +49,6 @@ export function requireHeaders(option: string, given: MessageHeaders): MessageHe
 
 /** A name up to its first mistake: behind it may be a value. */
 function shown(name: string): string {
-  const [good = ""] = /^[\w!#$%&'*+.^`|~-]*/.exec(name) ?? [];
-  const start = good.slice(0, MAX_SHOWN);
+  const start = name.replace(/[^\w!#$%&'*+.^`|~-].*/s, "").slice(0, MAX_SHOWN);
   return JSON.stringify(start === name ? name : `${start}…`);
 }

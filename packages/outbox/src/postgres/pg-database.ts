@@ -1,4 +1,4 @@
-import { abortable, requireFunction, requireMethods } from "@holdfast/clock/internal";
+import { abortable, deferred, requireFunction, requireMethods } from "@holdfast/clock/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 
@@ -273,10 +273,8 @@ async function listenUntilLost(
   { channel, onNotify, signal }: Listening,
 ): Promise<void> {
   const listener = ({ payload = "" }: PgNotification): void => onNotify(payload);
-  let onEnd: (error?: Error) => void = () => {};
-  const lost = new Promise<never>((_, reject) => {
-    onEnd = (error = new Error("the listening connection was closed")) => reject(error);
-  });
+  const { promise: lost, reject } = deferred<never>();
+  const onEnd = (error = new Error("the listening connection was closed")): void => reject(error);
   client.on("notification", listener);
   client.on("error", onEnd);
   client.on("end", onEnd);

@@ -219,10 +219,7 @@ class InterruptibleSleep {
   async run(duration: number, signal: AbortSignal): Promise<void> {
     const { promise, resolve } = deferred<void>();
     this.#wake = resolve;
-    using _timer =
-      duration < Number.POSITIVE_INFINITY
-        ? this.#clock.afterFunc(duration, resolve, { label: "due" })
-        : undefined;
+    using _timer = this.#clock.afterFunc(duration, resolve, { label: "due" });
     using _abort = onAbort(signal, () => resolve());
     await promise;
   }

@@ -289,16 +289,16 @@ const CLOCK_PERIOD = 60_000;
  */
 async function watchClock(options: ResolvedRelayOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, storeTimeout, clockSkew } = options;
-  if (store.now === undefined) return;
+  const { now } = store;
+  if (now === undefined) return;
   const measure = async (): Promise<void> => {
     const began = clock.monotonic();
     const asked = clock.now();
-    const theirs = await withTimeout((own) => store.now?.(own), storeTimeout, {
+    const theirs = await withTimeout((own) => now.call(store, own), storeTimeout, {
       clock,
       signal,
       label: "clock",
     });
-    if (theirs === undefined) return;
     // The response may be older or younger than this by half of the round trip.
     const half = (clock.monotonic() - began) / 2;
     const ahead = asked + half - theirs;

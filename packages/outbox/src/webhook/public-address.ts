@@ -62,6 +62,6 @@ export const publicLookup: LookupFunction = (hostname, options, callback) => {
       return callback(Object.assign(new Error("address is not public"), { code: CODE }), "", 0);
     if (options.all === true) return callback(null, addresses);
     const [first] = addresses;
-    callback(null, first?.address ?? "", first?.family ?? 0);
+    callback(null, first?.address ?? "", first?.family);
   });
 };

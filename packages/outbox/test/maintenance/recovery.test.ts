@@ -260,6 +260,17 @@ describe("the recovery", () => {
     expect(holders).toEqual(["a"]);
   });
 
+  it("may take longer than acquireTimeout once it has the lock", async () => {
+    const { clock, events, abandon, begin, end } = setUp();
+    await abandon([1, 2, 3]);
+    const before: StoreFaults["before"] = (request) =>
+      request === "recover" ? clock.sleep(3 * SECOND) : undefined;
+    begin("a", { acquireTimeout: 5 * SECOND, faults: { before } });
+    await clock.step(9 * SECOND);
+    expect(events.map(({ type }) => type)).toEqual(["expired", "expired", "expired"]);
+    await end();
+  });
+
   it("reports an unavailable store, and repeats the failed work", async () => {
     const { clock, memory, events, abandon, begin, end } = setUp();
     await abandon([1]);
@@ -293,6 +304,35 @@ describe("the recovery", () => {
     await clock.step(SECOND);
     expect(events.map(({ type }) => type)).toEqual(["error", "expired", "expired"]);
     expect((await memory.expired(clock.now() + 1e9, 9)).claims).toHaveLength(1);
+    await end();
+  });
+
+  it("reports nothing for a claim whose relay writes its outcome first", async () => {
+    const { clock, memory, events, abandon, begin, end } = setUp();
+    await abandon([1]);
+    const [claim] = (await memory.expired(clock.now(), 1)).claims;
+    const before: StoreFaults["before"] = async (request) => {
+      if (request !== "recover") return;
+      await memory.write([{ type: "delivered", claim: claim as Claim, now: clock.now() }]);
+    };
+    begin("a", { faults: { before } });
+    await clock.step(SECOND);
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "delivered", expiredClaims: 0 });
+    expect(events).toEqual([]);
+    await end();
+  });
+
+  it("reports a row that is not a message, and continues with the others", async () => {
+    const { clock, memory, events, abandon, begin, end } = setUp();
+    await abandon([1]);
+    const row = { id: idOf(2), problem: "payload: is not JSON" };
+    const store: RecoveryOptions["store"] = {
+      expired: async (now, limit) => ({ ...(await memory.expired(now, limit)), invalid: [row] }),
+      recover: memory.recover.bind(memory),
+    };
+    begin("a", { store });
+    await clock.step(SECOND);
+    expect(events).toMatchObject([{ type: "invalid", row }, { type: "expired" }]);
     await end();
   });
 

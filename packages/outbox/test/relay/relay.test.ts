@@ -295,6 +295,21 @@ describe("a relay", () => {
     await end(run);
   });
 
+  it("claims no more while as many messages of many topics wait as it has workers", async () => {
+    const { clock, relay, outbox, end, runs } = setUp({
+      workers: 4,
+      respond: () => clock.sleep(SECOND),
+    });
+    await outbox.transaction(async (tx) => {
+      for (const number of range(50))
+        await outbox.save(tx, sample(number, { topic: `t${number}` }));
+    });
+    const run = runs();
+    await clock.step(500);
+    expect(relay.status()).toEqual({ state: "running", attempts: 4, waiting: 4, unwritten: 0 });
+    await end(run);
+  });
+
   it("takes all claims of a request, although the receiver gets slow meanwhile", async () => {
     let takes = 1;
     let claims = 0;
@@ -905,7 +920,8 @@ describe("the clock of a relay", () => {
       const warnings: [object, string][] = [];
       const memory = new MemoryStore();
       const store = Object.assign(memory, {
-        now: async () => {
+        async now(): Promise<number> {
+          expect(this).toBe(memory);
           await clock.sleep(2 * SECOND);
           return clock.now() - SECOND - ahead; // In the middle of the round trip: it may be wrong by half of it.
         },
