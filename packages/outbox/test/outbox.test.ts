@@ -48,6 +48,14 @@ it("announces nothing when nothing was saved", async () => {
   expect(onCommitted).not.toHaveBeenCalled();
 });
 
+it("announces nothing when options.transaction has not run the work", async () => {
+  const onCommitted = vi.fn();
+  const transaction = async () => "left out" as never;
+  const outbox = new Outbox({ store: new MemoryStore(), transaction, onCommitted });
+  expect(await outbox.transaction(async () => "sold")).toBe("left out");
+  expect(onCommitted).not.toHaveBeenCalled();
+});
+
 it("announces nothing when a message is refused", async () => {
   const { onCommitted, outbox } = setUp();
   const save = () => outbox.transaction((tx) => outbox.save(tx, sample(1)));

@@ -85,6 +85,24 @@ describe("dead show", () => {
     expect([code, stdout.split("\n")[0]]).toEqual([0, `id              ${idOf(150)}`]);
   });
 
+  it("shows as much of such a row as can be read", async () => {
+    const world = new CommandWorld();
+    await world.die(many(1));
+    const deadLetters = world.store.deadLetters.bind(world.store);
+    const broken = { payload: undefined, createdAt: Number.NaN, lastError: undefined };
+    const store = Object.assign(world.store, {
+      find: async () => undefined,
+      deadLetters: async (page: Parameters<typeof deadLetters>[0]) =>
+        (await deadLetters(page)).map((letter) => ({ ...letter, ...broken })),
+    });
+    const connect = async () => world.connection({ store });
+    const { stdout } = await world.run(["dead", "show", idOf(1)], { connect });
+    expect(stdout).toMatch(/^saved {11}unknown$/m);
+    expect(stdout).toMatch(/^error {11}none\npayload {9}not JSON\n$/m);
+    const json = await world.run(["dead", "show", idOf(1), "--json"], { connect });
+    expect(JSON.parse(json.stdout)).toMatchObject({ id: idOf(1), createdAt: null, payload: null });
+  });
+
   it("ends with 1 for a message that is no dead letter", async () => {
     const world = new CommandWorld();
     await world.store.transaction((tx) => world.store.save(tx, message(1), 0));
@@ -200,5 +218,12 @@ describe("dead discard", () => {
     const run = await world.run(args, { confirm });
     expect(run).toEqual({ code: 0, stdout: `discarded ${count}\n`, stderr: "" });
     expect((await world.store.backlog()).dead).toBe(3 - count);
+  });
+
+  it("prints how many it has removed as JSON", async () => {
+    const world = new CommandWorld();
+    await world.die(many(3));
+    const run = await world.run(["dead", "discard", "--all", "--yes", "--json"]);
+    expect(run).toEqual({ code: 0, stdout: '{"discarded":3}\n', stderr: "" });
   });
 });

@@ -25,8 +25,17 @@ describe("npx @holdfast/outbox on a folder of PGlite", () => {
   it("opens the folder, and finds in a process of its own what another has left", async () => {
     await (await startPGlite(folder)).close();
     const env = { DATABASE_URL: folder };
-    const migrated = await new CommandWorld().run(["migrate"], { env, connect });
-    expect(migrated).toEqual({ code: 0, stdout: "applied 1\n", stderr: "" });
+    {
+      await using connection = await connect(folder, "outbox_");
+      const kept = { ...connection, [Symbol.asyncDispose]: async () => undefined };
+      const run = (...args: string[]) =>
+        new CommandWorld().run(args, { env, connect: async () => kept });
+      const { stdout } = await run("migrate", "--print");
+      expect(stdout).toMatch(/^BEGIN;\nCREATE TABLE .*outbox_message.*;\nCOMMIT;\n$/s);
+      expect(await run("migrate")).toEqual({ code: 0, stdout: "applied 1\n", stderr: "" });
+      const stderr = "the tables are up to date\n";
+      expect(await run("migrate", "--print")).toEqual({ code: 0, stdout: "", stderr });
+    }
     {
       await using database = new PGliteDatabase(await PGlite.create(folder));
       const store = new PostgresStore(database);

@@ -4,11 +4,14 @@ import { CommandWorld, message } from "./fake-io.ts";
 // Sockets are real here, and time is not.
 
 /** A page that is served until `stop`, and its address. */
-async function serve(world: CommandWorld) {
+async function serve(world: CommandWorld, args: readonly string[] = []) {
   const stop = new AbortController();
   let run: ReturnType<CommandWorld["run"]> | undefined;
   const url = await new Promise<string>((resolve, reject) => {
-    run = world.run(["page"], { signal: stop.signal, print: (text) => resolve(text.trim()) });
+    run = world.run(["page", ...args], {
+      signal: stop.signal,
+      print: (text) => resolve(text.trim()),
+    });
     run.then(({ stderr }) => reject(new Error(stderr)), reject);
   });
   const state = async () => JSON.parse(await (await fetch(`${url}state`)).text()) as unknown;
@@ -31,11 +34,31 @@ describe("npx @holdfast/outbox page", () => {
       "<td>&lt;b&gt;&amp;</td><td>1 of 5</td><td>HTTP 500 &lt;i&gt;\\u{1b}</td>",
     );
     expect(html).not.toContain("secret");
+    expect(html).toContain('<p id="problem" role="alert"></p>');
+    expect(html).not.toContain("The first");
     await world.die([message(2)]);
     await world.clock.step(1_999);
     expect(await state()).toMatchObject({ status: { dead: 1 } });
     await world.clock.step(1);
     expect(await state()).toMatchObject({ status: { dead: 2 }, letters: [{}, { key: "order/2" }] });
+    await end();
+  });
+
+  it("tells that there are more dead letters than it shows, and that no relay claims what is due", async () => {
+    const world = new CommandWorld();
+    await world.die(Array.from({ length: 101 }, (_, i) => message(i + 1)));
+    await world.store.transaction((tx) => world.store.save(tx, message(102), world.clock.now()));
+    await world.clock.step(60_000);
+    const { url, end } = await serve(world);
+    const html = await (await fetch(url)).text();
+    expect(html).toContain('<p id="more">The first 100.</p>');
+    expect(html).toContain(">Messages are due and no relay claims them: is one running?</p>");
+    await end();
+  });
+
+  it("prints its address as JSON", async () => {
+    const { url, end } = await serve(new CommandWorld(), ["--json"]);
+    expect(url).toMatch(/^\{"url":"http:\/\/127\.0\.0\.1:\d+\/"\}$/);
     await end();
   });
 

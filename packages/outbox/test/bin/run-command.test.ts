@@ -51,7 +51,8 @@ describe("npx @holdfast/outbox", () => {
     expect([world.open, (await world.store.backlog()).dead]).toEqual([0, 1]);
   });
 
-  it.each<[string, string]>([
+  it.each<[string | undefined, string]>([
+    [undefined, "--url URL is missing, and DATABASE_URL is not set; see --help"],
     ["", "--url URL is missing, and DATABASE_URL is not set; see --help"],
     ["oracle://h/db", "--url must begin with postgres:// or mysql://, got oracle://"],
     [
@@ -67,6 +68,20 @@ describe("npx @holdfast/outbox", () => {
     const { code, stderr } = await world.run(["status"], { env: { DATABASE_URL: url }, connect });
     expect([code, stderr]).toEqual([2, `error: ${problem}\n`]);
   });
+
+  it.each([
+    "postgres://db.example:5433/shop",
+    "postgresql://db.example/shop",
+    "mysql://db.example/shop",
+    "mariadb://db.example:3307/shop",
+  ])(
+    "names the database %s without its credentials, and connects only when it is used",
+    async (name) => {
+      const url = `${name.replace("//", "//user:s3cret@")}?password=s3cret`;
+      await using connection = await connect(url, "outbox_");
+      expect(connection.name).toBe(name);
+    },
+  );
 
   it("refuses a prefix that is none before it connects", async () => {
     const world = new CommandWorld();
@@ -113,6 +128,21 @@ describe("npx @holdfast/outbox", () => {
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^error: /)]);
     expect(stderr).not.toMatch(/s(#|%23)cret/);
   });
+
+  it.each<[password: string, problem: string, shown: string]>([
+    ["on", "connection lost, on is wrong", "connection lost, *** is wrong"],
+    ["!pw!", "x!pw!y is wrong", "x***y is wrong"],
+    ["100%", "got 100%.", "got ***."],
+  ])(
+    "replaces the password %j in the error %j, and no part of a word",
+    async (password, problem, shown) => {
+      const { stderr } = await new CommandWorld().run(["status"], {
+        env: { DATABASE_URL: `postgres://user:${password}@h/db` },
+        connect: () => Promise.reject(new Error(problem)),
+      });
+      expect(stderr).toBe(`error: ${shown}\n`);
+    },
+  );
 });
 
 describe("status", () => {
@@ -139,6 +169,19 @@ describe("status", () => {
       dead: 1,
       nextDue: now,
     });
+  });
+
+  it("tells when a message is due that waits for its next attempt", async () => {
+    const world = new CommandWorld();
+    const now = world.clock.now();
+    await world.store.transaction((tx) => world.store.save(tx, message(1), now));
+    const { claims } = await world.store.claim({ relay: "r", now, until: now + 1, limit: 1 });
+    const failure = { now, error: "HTTP 500", dueAt: now + 7_200_000 };
+    await world.store.write(claims.map((claim) => ({ type: "failed", claim, failure })));
+    const { stdout, stderr } = await world.run(["status"]);
+    expect(stdout).toContain("retrying      1\n");
+    expect(stdout).toContain("next attempt  1970-01-01T09:00:00Z (in 2h)\n");
+    expect(stderr).toBe("");
   });
 
   it("names no instant if nothing is to be sent", async () => {

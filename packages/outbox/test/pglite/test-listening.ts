@@ -33,5 +33,10 @@ export function testPGliteListening(): void {
     expect([await channels(), notifications, abortListeners(stop.signal)]).toEqual([[], 1, 0]);
     await store.listen?.(() => notifications++, stop.signal);
     expect(await channels()).toEqual([]);
+    const early = new AbortController();
+    const begun = store.listen?.(() => notifications++, early.signal);
+    early.abort();
+    await begun;
+    expect([await channels(), notifications]).toEqual([[], 1]);
   });
 }

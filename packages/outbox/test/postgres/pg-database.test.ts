@@ -76,6 +76,20 @@ it.each([
   expect(released).toEqual([reason]);
 });
 
+it("gives back a connection that comes after the abort, unused", async () => {
+  const stop = new AbortController();
+  const reason = new Error("enough");
+  const { texts, released, client, pool, database } = setUp();
+  const waiting: ((connection: typeof client) => void)[] = [];
+  pool.connect = () => new Promise((resolve) => waiting.push(resolve));
+  const query = database.query("SELECT", [], stop.signal);
+  stop.abort(reason);
+  await expect(query).rejects.toBe(reason);
+  waiting.shift()?.(client);
+  await new Promise(setImmediate);
+  expect([texts, released]).toEqual([[], [undefined]]);
+});
+
 it("commits the work on one connection, and releases it", async () => {
   const { texts, released, client, database } = setUp();
   const rows = await database.transaction((tx) => tx.query("INSERT", [1, "a"]));
@@ -131,6 +145,13 @@ it("survives a broken idle connection, and reports it", async () => {
   pool.emit("error", error);
   expect(errors).toEqual([error]);
   expect(await database.query("SELECT", [1])).toEqual([{ text: "SELECT" }]);
+});
+
+it("survives a broken idle connection of which nobody wants to hear", () => {
+  const { pool } = setUp();
+  pool.removeAllListeners();
+  new PgDatabase(pool as unknown as Pool);
+  expect(() => pool.emit("error", new Error("terminated by the administrator"))).not.toThrow();
 });
 
 it("ends the pool", async () => {

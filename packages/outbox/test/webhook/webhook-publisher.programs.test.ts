@@ -14,7 +14,7 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
-import { isPrivateAddress } from "../../src/webhook/public-address.ts";
+import { isPrivateAddress, publicLookup } from "../../src/webhook/public-address.ts";
 import { type Delivery, testPublisher } from "../publisher.contract.ts";
 import { sampleMessage } from "../sample-message.ts";
 
@@ -286,6 +286,17 @@ describe("WebhookPublisher", () => {
     const publisher = new WebhookPublisher({ url: `http://127.0.0.1:${port}` });
     const error = await errorOf(publisher.publish(sampleMessage(), signal));
     expect(error).toMatchObject({ message: expect.stringContaining("ECONNREFUSED") });
+  });
+
+  it("speaks TLS to an https URL, and sends nothing to a receiver that does not", async () => {
+    const publisher = new WebhookPublisher({ url: url.replace("http:", "https:") });
+    const error = await errorOf(publisher.publish(sampleMessage(), signal));
+    expect(error).toMatchObject({
+      name: "WebhookError",
+      status: undefined,
+      message: expect.stringMatching(/^POST https:.*SSL/),
+    });
+    expect(received).toEqual([]);
   });
 
   it("ends with the signal at once while the receiver hangs, and leaves no listener", async () => {
@@ -561,6 +572,23 @@ describe("a URL that a message names", () => {
     "may lead to %s",
     (host) => expect(isPrivateAddress(new URL(`http://${host}`).hostname)).toBe(false),
   );
+
+  // No server of names is asked: a name has at most 255 characters, and an address is its own.
+  it("is tried again if its name cannot be resolved", async () => {
+    const error = await publishTo(`http://${"a".repeat(300)}/s3cret`);
+    expect(error).toMatchObject({
+      name: "WebhookError",
+      message: expect.stringMatching(/^POST http:\/\/a{300}: getaddrinfo E\w+ a{300}$/),
+    });
+    expect(error).not.toSatisfy(isTerminalError);
+  });
+
+  it("leads to a public address, given in the form that Node has asked for", async () => {
+    const resolved = (options: { all?: boolean }) =>
+      new Promise((resolve) => publicLookup("8.8.8.8", options, (...result) => resolve(result)));
+    expect(await resolved({ all: true })).toEqual([null, [{ address: "8.8.8.8", family: 4 }]]);
+    expect(await resolved({})).toEqual([null, "8.8.8.8", 4]);
+  });
 
   it("may lead to a private address with permission, given for each URL", async () => {
     const allow = ({ pathname }: URL) => pathname === "/hooks/inner";
