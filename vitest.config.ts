@@ -66,9 +66,10 @@ export const settings = {
     coverage: {
       provider: "v8",
       include: ["packages/{clock,wait,controller,outbox,kubernetes}/src/**/*.ts"],
-      // The last three are tested on real servers: npm run test:services.
+      // A main.ts runs in a process of its own. The last three are tested on real servers: npm run test:services.
       exclude: [
         "packages/examples/**",
+        "packages/*/src/bin/main.ts",
         "packages/outbox/src/{mysql,rabbitmq}/**",
         "packages/controller/src/{mysql-lock,redis-lock}/**",
       ],
