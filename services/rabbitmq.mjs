@@ -92,7 +92,10 @@ export class RabbitServer {
    * @param {string[]} args
    */
   async control(...args) {
-    await run(CONTROL_PROGRAM, args, { env: { ...process.env, ...this.#env() } });
+    const { stdout } = await run(CONTROL_PROGRAM, args, {
+      env: { ...process.env, ...this.#env() },
+    });
+    return stdout;
   }
 
   async #greet() {

@@ -2,7 +2,7 @@ import { realClock } from "@holdfast/clock";
 import type { Message } from "@holdfast/outbox";
 import { isRefusedError, RabbitPublisher, type Route } from "@holdfast/outbox/rabbitmq";
 import { connect } from "amqplib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { RabbitServer } from "../../../../services/rabbitmq.mjs";
 import { errorOf } from "../../../../test/error-of.ts";
 import { sampleMessage } from "../sample-message.ts";
@@ -102,6 +102,16 @@ describe("a message that RabbitMQ refuses", () => {
   });
 });
 
+/** Raises or ends the alarm of memory, and waits until every connection has heard of it. */
+async function setAlarm(isOn: boolean): Promise<void> {
+  await server.control("set_vm_memory_high_watermark", isOn ? "0" : "0.4");
+  const list = ["list_connections", "state", "--quiet", "--no-table-headers"];
+  await vi.waitFor(async () => {
+    const states = (await server.control(...list)).split("\n").filter(Boolean);
+    expect(states.filter((state) => state !== (isOn ? "blocking" : "running"))).toEqual([]);
+  });
+}
+
 describe("an alarm of RabbitMQ", () => {
   it("lets messages wait until it is over, and sends none that was given up", async () => {
     await using queue = await TestQueue.make(server.url);
@@ -111,7 +121,7 @@ describe("an alarm of RabbitMQ", () => {
     expect(await queue.take()).toHaveLength(5);
     const messages = messagesFor(queue.route, 4);
     const [inFlight, givenUp, kept, closed] = messages as [Message, Message, Message, Message];
-    await server.control("set_vm_memory_high_watermark", "0");
+    await setAlarm(true);
     const outcomes = [publisher.publish(inFlight, signal)];
     await realClock.sleep(500); // RabbitMQ blocks a connection when it publishes.
     const stop = new AbortController();
@@ -123,11 +133,11 @@ describe("an alarm of RabbitMQ", () => {
     expect(await outcome).toBe(reason);
     expect(await queue.take()).toEqual([]);
 
-    await server.control("set_vm_memory_high_watermark", "0.4");
+    await setAlarm(false);
     await Promise.all(outcomes);
     expect(idsOf(await queue.take()).toSorted()).toEqual(idsOf([inFlight, kept]).toSorted());
 
-    await server.control("set_vm_memory_high_watermark", "0");
+    await setAlarm(true);
     const rejected = [inFlight, closed].map((message) =>
       errorOf(publisher.publish(message, signal)),
     );
@@ -135,6 +145,6 @@ describe("an alarm of RabbitMQ", () => {
     await publisher[Symbol.asyncDispose]();
     const error = new Error("publisher is closed");
     expect(await Promise.all(rejected)).toEqual([error, error]);
-    await server.control("set_vm_memory_high_watermark", "0.4");
+    await setAlarm(false);
   });
 });
