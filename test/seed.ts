@@ -9,6 +9,8 @@ declare module "vitest" {
     isAll: boolean;
     /** Whether all runs and worlds take place, as by `npm run sim`, or a part. */
     isThorough: boolean;
+    /** The seed of simulations and explorations: that of `npm run sim`, and otherwise 1. */
+    simSeed: number;
   }
 }
 
@@ -23,7 +25,9 @@ export default function announceSeed(project: TestProject): (() => void) | undef
   project.provide("seed", seed);
   console.log(`Property tests draw from SEED=${seed}.`);
 
-  const isThorough = Boolean(process.env["SIM_SEED"]);
+  const { SIM_SEED } = process.env;
+  const isThorough = Boolean(SIM_SEED);
+  project.provide("simSeed", Number(SIM_SEED || 1));
   project.provide("isThorough", isThorough);
   project.provide("isAll", isThorough || Boolean(process.env["TEST_ALL"]));
 

@@ -24,10 +24,19 @@ const files = ["bench", ...readdirSync("packages").map((name) => `packages/${nam
   .filter((path) => path.endsWith(".test.ts"))
   .filter((path) => readFileSync(path, "utf8").includes('inject("isThorough")'));
 
+/** One test explores for minutes, where no other takes one. Milliseconds. */
+const TIMEOUT = 1_800_000;
+
 for (let seed = first; seed < first + runs; seed++) {
   const { status } = spawnSync(
     process.execPath,
-    ["node_modules/vitest/vitest.mjs", "run", ...files, "--reporter=verbose"],
+    [
+      "node_modules/vitest/vitest.mjs",
+      "run",
+      ...files,
+      "--reporter=verbose",
+      `--testTimeout=${TIMEOUT}`,
+    ],
     { stdio: "inherit", env: { ...process.env, SIM_SEED: String(seed) } },
   );
   if (status !== 0) {

@@ -4,7 +4,7 @@ import { SimulatedWorld, type SimulationReport } from "./operator/simulated-worl
 // `npm run sim -- --seed N` runs 1,000 worlds from seed N on, SIM_WORLDS=10000 more. A world that fails is named by
 // its seed: run it again with SIM_SEED and SIM_WORLDS=1, and keep it below.
 
-const first = Number(process.env["SIM_SEED"] ?? 1);
+const first = inject("simSeed");
 const usual = inject("isThorough") ? 1_000 : 3;
 const worlds = Number(process.env["SIM_WORLDS"] ?? usual);
 /** Of the first world, which one test runs for another. */

@@ -57,7 +57,7 @@ function instantsOf({ savedAt, takes, initialDelay, factor, ...plan }: Plan): nu
 it(`tries each of ${MESSAGES} messages for a month at the exact milliseconds of its schedule`, {
   timeout: 300_000,
 }, async () => {
-  const seed = Number(process.env["SIM_SEED"] ?? 1);
+  const seed = inject("simSeed");
   const random = seededRandom(seed);
   const plans = Array.from({ length: MESSAGES }, () => planOf(random));
   const clock = new FakeClock();
@@ -116,6 +116,6 @@ it(`tries each of ${MESSAGES} messages for a month at the exact milliseconds of 
     const status = isDead ? "dead" : isSent ? "delivered" : "retrying";
     expect((await store.find(idOf(number)))?.status, `${number}`).toBe(status);
   }
-  if (process.env["SIM_SEED"])
+  if (inject("isThorough"))
     console.log(`A month, seed ${seed}, in ${seconds} s: ${publisher.sent.length} attempts`);
 });

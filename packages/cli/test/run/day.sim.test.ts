@@ -58,11 +58,7 @@ function pausesOf(events: readonly SupervisorEvent[]): Pause[] {
   return pauses;
 }
 
-/** A seed that has failed once stays here. `npm run sim -- --seed N` tries others. */
-const KEPT_SEEDS = inject("isThorough") ? [1, 2, 3] : [1];
-const { SIM_SEED } = process.env;
-
-it.each(SIM_SEED ? [Number(SIM_SEED)] : KEPT_SEEDS)(
+it.each([inject("simSeed")])(
   "holds its invariants for a day of crashes, kills and edits (seed %i)",
   async (seed) => {
     const random = seededRandom(seed);

@@ -4,7 +4,7 @@ import { ControllerWorld } from "./controller-world.ts";
 // `npm run sim -- --seed N` begins elsewhere, SIM_WORLDS=100000 runs more. A world that fails is named
 // by its seed: run it again with that seed and one world.
 
-const first = Number(process.env["SIM_SEED"] ?? 1);
+const first = inject("simSeed");
 const worlds = Number(process.env["SIM_WORLDS"] ?? (inject("isThorough") ? 500 : 30));
 
 it(`holds in ${worlds} worlds from seed ${first} on`, { timeout: 3_600_000 }, async () => {

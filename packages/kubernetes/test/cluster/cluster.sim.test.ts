@@ -8,7 +8,7 @@ import { Greeting, type GreetingObject, greeting, lateBy, World } from "./cluste
 // Informers on the double, with a late watch, other writers, own writes and everything that goes wrong on the
 // way. At the end the caches are equal to the server, and nothing is left.
 
-const first = Number(process.env["SIM_SEED"] ?? 1);
+const first = inject("simSeed");
 const WORLDS = Number(process.env["SIM_WORLDS"] ?? (inject("isThorough") ? 300 : 2));
 
 const names = ["a", "b", "c", "d"];

@@ -9,7 +9,7 @@ import { greeting, list, storeOf } from "../cache/cache-kit.ts";
 
 // Random schedules of events and own writes around reconciles that take random times, fail or come back.
 
-const seed = Number(process.env["SIM_SEED"] ?? 1);
+const seed = inject("simSeed");
 const SCHEDULES = inject("isThorough") ? 100_000 : 2_000;
 
 class Schedules {
