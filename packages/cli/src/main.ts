@@ -61,3 +61,7 @@ try {
     process.exitCode = EXIT.failed;
   }
 }
+
+// Its command has ended: a signal that comes now, the second of one Ctrl-C perhaps, does not change the exit code.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+  process.on(signal, () => process.exit());
