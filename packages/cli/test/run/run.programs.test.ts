@@ -5,6 +5,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -13,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -515,6 +516,24 @@ describe("one supervisor per manifest", PATIENT, () => {
     run.kill("SIGTERM");
     await run.ended();
   });
+
+  test.skipIf(process.platform !== "linux")(
+    "is left its folder by a second one, also while it has no process to note",
+    async () => {
+      const run = new Supervised(`
+processes:
+  once: { shell: exit 1, backoff: { duration: 1h, cap: 1h, resetAfter: 1h } }
+`);
+      await run.printed(/once: CrashLoopBackOff/);
+      expect((await holdfast(["run", run.file], { env: run.env })).code).toBe(125);
+      const base = join(dirname(run.file), "holdfast");
+      const [name = ""] = readdirSync(base);
+      expect(readdirSync(join(base, name)).toSorted()).toEqual(["holders", "processes"]);
+      run.kill("SIGTERM");
+      await run.ended();
+      expect(readdirSync(base)).toEqual([]);
+    },
+  );
 
   test.skipIf(process.platform !== "linux")(
     "stops what a killed one has left, also what has left its group",

@@ -60,12 +60,11 @@ export class RunLock implements Disposable {
     const name = file === "-" ? `stdin ${process.pid}` : realpathSync(file);
     this.folder = join(base, createHash("sha256").update(name).digest("hex").slice(0, 16));
     this.#holders = join(this.folder, "holders");
-    mkdirSync(this.#holders, { recursive: true, mode: 0o700 });
     this.#entry = join(this.#holders, entryName(process.pid));
-    this.publish(undefined);
+    while (!this.#enter());
     const other = holdersIn(this.#holders).find(({ pid }) => pid !== process.pid);
     if (other === undefined) return;
-    this[Symbol.dispose]();
+    rmSync(this.#entry, { force: true }); // The folders are those of the other one.
     throw new LockedError(`process ${other.pid} runs ${file} already`);
   }
 
@@ -75,15 +74,33 @@ export class RunLock implements Disposable {
     writeFileSync(this.#entry, JSON.stringify(holder), { mode: 0o600 });
   }
 
-  [Symbol.dispose](): void {
-    rmSync(this.#entry, { force: true });
-    for (const folder of [this.#holders, join(this.folder, "processes"), this.folder]) {
-      try {
-        rmdirSync(folder);
-      } catch {
-        // Another one uses it, or a process that does not end is noted in it.
-      }
+  /** Makes the entry. Returns false if a supervisor that ends has removed the folder meanwhile. */
+  #enter(): boolean {
+    try {
+      mkdirSync(this.#holders, { recursive: true, mode: 0o700 });
+      this.publish(undefined);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      return false;
     }
+  }
+
+  [Symbol.dispose](): void {
+    // Before the entry: then the next one may note its processes.
+    removeEmpty(join(this.folder, "processes"));
+    rmSync(this.#entry, { force: true });
+    removeEmpty(this.#holders);
+    removeEmpty(this.folder);
+  }
+}
+
+/** Removes a folder, unless another one uses it, or a process that does not end is noted in it. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // It is not empty, or not there.
   }
 }
 
