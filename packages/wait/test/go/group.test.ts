@@ -5,6 +5,7 @@ import { beforeEach, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";
 import { collectUncaught } from "../../../../test/uncaught.ts";
+import { unreadable } from "../stage.ts";
 
 let clock: FakeClock;
 let group: Group;
@@ -177,4 +178,19 @@ it("treats the reason of a signal that has not aborted as a failure", async () =
   group.startWithSignal(() => Promise.reject(stop.signal.reason), stop.signal);
   await timeline.noteEnd(group.wait());
   expect(timeline.events).toEqual([[0, ["rejected", undefined]]]);
+});
+
+const circular: { readonly name: string; cause?: unknown } = { name: "AbortError" };
+circular.cause = circular;
+
+it.each([
+  ["that cannot be read", unreadable()],
+  ["whose causes go in a circle", circular],
+])("does not take an error %s for the abort", async (_, error) => {
+  group.startWithSignal(() => {
+    stop.abort();
+    throw error;
+  }, stop.signal);
+  const end = group.wait().catch((thrown: unknown) => [thrown === error]);
+  expect(await end).toEqual([true]);
 });
