@@ -320,8 +320,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       isHeld = leadership.isHeld;
     });
     if (isHeld || this.#isLost) return;
-    const { lost } = leadership;
-    this.#lose(stop, lost.aborted ? lost.reason : new LeadershipLostError("expired"));
+    this.#lose(stop, new LeadershipLostError("expired"));
   }
 
   /** Stops without a grace, or ends the grace of a stop that has begun. */

@@ -93,12 +93,11 @@ export class Lease {
    * in one for each. Rejects with the first error when all requests have settled.
    */
   static async look(leases: readonly Lease[], signal: AbortSignal): Promise<void> {
-    const [first] = leases;
-    if (first === undefined) return;
     const locks = leases.map((lease) => lease.#options.lock);
     const [lock] = locks.filter(canList);
     if (lock === undefined || locks.some(({ list }) => list !== lock.list))
       return await settled(leases.map((lease) => lease.#read(signal)));
+    const [first] = leases as readonly [Lease, ...Lease[]]; // one of them can list
     const listed = await first.#request((bounded) => lock.list(locks, bounded), signal);
     const found = requireListed(listed, locks.length);
     for (const [at, lease] of leases.entries()) lease.#see(found[at]);

@@ -33,8 +33,11 @@ const LAST_VERSION = Number.MAX_SAFE_INTEGER - 1;
 /** Longest record in bytes. */
 const MAX_RECORD = 4_096;
 
-/** A link leads elsewhere, and a pipe blocks the thread that opens it: neither is a record. */
-const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+/**
+ * A link leads elsewhere, and a pipe blocks the thread that opens it: neither is a record. Windows has neither flag:
+ * undefined counts as 0 there.
+ */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Names of the files that a lock writes. It ignores other files in the directory. */
 const OWN_NAME = /^([1-9]\d*)\.(json|[\da-f-]{36}\.draft)$/;

@@ -14,7 +14,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Text in HTML, shown as it is; a dash for none. */
 export function escapeHtml(value: string | number | undefined): string {
-  return String(value ?? "–").replace(/[&<>"]/g, (character) => ENTITIES[character] ?? "");
+  return String(value ?? "–").replace(/[&<>"]/g, (character) => ENTITIES[character] as string);
 }
 
 /** What {@link livePage} shows. */

@@ -171,7 +171,6 @@ function oneAtATime(handle: RequestListener): RequestListener {
   const busy = new WeakSet<Socket>();
   return (request, response) => {
     const { socket } = request;
-    if (socket.destroyed) return;
     if (busy.has(socket)) {
       socket.destroy();
       return;

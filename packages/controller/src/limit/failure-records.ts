@@ -39,11 +39,11 @@ function endOf(now: number, delay: number): number {
  */
 export class FailureRecords {
   readonly #records = new Map<string, FailureRecord>();
-  readonly #clock: PassiveClock;
+  readonly #clock: Pick<PassiveClock, "monotonic">;
   readonly #expireAfter: number;
   #sweepAt = MIN_RECORDS_TO_SWEEP;
 
-  constructor(clock: PassiveClock, expireAfter: number) {
+  constructor(clock: Pick<PassiveClock, "monotonic">, expireAfter: number) {
     this.#clock = clock;
     this.#expireAfter = expireAfter;
   }

@@ -1,4 +1,4 @@
-import { type Clock, type PassiveClock, realClock } from "@holdfast/clock";
+import { type Clock, realClock } from "@holdfast/clock";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 /**
@@ -7,7 +7,7 @@ import type { RateLimiter } from "./rate-limiter.ts";
  *
  * A limiter that is used alone runs on `realClock` from its first use on.
  */
-export class LimiterClock implements PassiveClock {
+export class LimiterClock {
   static readonly #known = new WeakMap<RateLimiter, LimiterClock>();
 
   readonly #inner: readonly LimiterClock[];
@@ -34,10 +34,6 @@ export class LimiterClock implements PassiveClock {
   get current(): Clock {
     if (this.#clock === undefined) this.#use(realClock, "limiters");
     return this.#clock as Clock;
-  }
-
-  now(): number {
-    return this.current.now();
   }
 
   monotonic(): number {

@@ -195,8 +195,7 @@ export class TokenBucketLimiter implements RateLimiter {
 
   /** After an abort: the calls behind have moved up, so the last reservation is the one to return. */
   #leave(): void {
-    const last = this.#reservations.pop();
-    if (last !== undefined) this.#bucket.cancel(last);
+    this.#bucket.cancel(this.#reservations.pop() as Reservation); // each call that waits has one
     if (this.#reservations.length === 0) this.#arm();
   }
 

@@ -23,7 +23,7 @@ const LONGEST = 2 ** 63;
  * Unlike there, a canceled reservation costs nothing: its instant is given to the next one.
  */
 export class TokenBucket {
-  readonly #clock: PassiveClock;
+  readonly #clock: Pick<PassiveClock, "monotonic">;
   readonly #qps: number;
   readonly #burst: number;
   /** Negative while reserved tokens are still outstanding. */
@@ -35,7 +35,7 @@ export class TokenBucket {
   /** Canceled reservations that later ones were counted from, the earliest last. */
   readonly #free: Reservation[] = [];
 
-  constructor(clock: PassiveClock, qps: number, burst: number) {
+  constructor(clock: Pick<PassiveClock, "monotonic">, qps: number, burst: number) {
     this.#clock = clock;
     this.#qps = qps;
     this.#burst = burst;

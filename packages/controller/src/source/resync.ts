@@ -1,5 +1,4 @@
 import {
-  isStop,
   type OptionNames,
   requireAbove,
   requireAtLeast,
@@ -100,11 +99,8 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
           enqueue(item, { priority });
         }
       };
-      const onError = (error: unknown): void => {
-        if (!isStop(error, signal)) failed(error);
-      };
       const delay = new Backoff({ duration: interval, jitter, random }).delayFunc();
-      return loop({ run: enqueueAll, delay, signal, clock, onError }).then(() => {});
+      return loop({ run: enqueueAll, delay, signal, clock, onError: failed }).then(() => {});
     },
   };
 }
