@@ -1,4 +1,11 @@
-import { Controller, LeaderElector, Manager, MemoryLock, silentLogger } from "@holdfast/controller";
+import {
+  Controller,
+  LeaderElector,
+  Manager,
+  MemoryLock,
+  Shards,
+  silentLogger,
+} from "@holdfast/controller";
 import { expect, it } from "vitest";
 
 const logger = silentLogger;
@@ -12,6 +19,14 @@ const runs: Record<string, (signal: AbortSignal, options?: { ref?: boolean }) =>
       identity: "a",
       lead: ({ signal: asked }) =>
         new Promise<void>((resolve) => asked.addEventListener("abort", () => resolve())),
+      logger,
+    }).run(signal, options),
+  shards: (signal, options) =>
+    new Shards({
+      count: 1,
+      identity: "a",
+      lockOf: () => new MemoryLock(),
+      lead: () => {},
       logger,
     }).run(signal, options),
   manager: (signal, options) => new Manager({ logger, signals: undefined }).run(signal, options),

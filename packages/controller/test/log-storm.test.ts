@@ -123,3 +123,32 @@ it("logs the first failure of each key, of each error, and after a success", asy
   stop.abort();
   await clock.run(() => running);
 });
+
+it("remembers the failures of 10,000 keys, the latest ones", async () => {
+  const clock = new FakeClock();
+  const logged: string[] = [];
+  const controller = new Controller<string>({
+    ...{ name: "part", clock, retries: 0 },
+    logger: {
+      ...silentLogger,
+      error: (details) => void logged.push((details as { readonly key: string }).key),
+    },
+    reconcile: () => {
+      throw new Error("down");
+    },
+  });
+  const stop = new AbortController();
+  const running = controller.run(stop.signal);
+  const fail = async (...keys: string[]): Promise<string[]> => {
+    for (const key of keys) controller.add(key);
+    await clock.run(() => controller.idle());
+    return logged.splice(0);
+  };
+  const others = Array.from({ length: 9_999 }, (_, index) => `${index}`);
+  expect(await fail("first", ...others)).toHaveLength(10_000);
+  expect(await fail("first", "0")).toEqual([]);
+  expect(await fail("one more")).toEqual(["one more"]);
+  expect(await fail("2", "first", "0", "1")).toEqual(["1"]);
+  stop.abort();
+  await clock.run(() => running);
+});

@@ -1,6 +1,9 @@
+import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { FakeClock } from "@holdfast/clock/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { HealthCheck } from "../../src/run/web/health.ts";
 import { type ServeOptions, serve } from "../../src/run/web/serve.ts";
 import type { ProcessSnapshot, Snapshot } from "../../src/run/web/snapshot.ts";
@@ -73,6 +76,19 @@ function ask(url: string, { host, ...options }: Question = {}) {
     });
     request.on("error", reject).end();
   });
+}
+
+/** What the server sends on a connection that begins with this text, until it closes. */
+async function repliesTo(url: string, text: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let received = "";
+  socket.setEncoding("utf8").on("data", (more: string) => {
+    received += more;
+  });
+  socket.on("error", () => {}); // a connection that is cut
+  socket.write(text);
+  await once(socket, "close");
+  return received;
 }
 
 const fine: HealthCheck = { name: "sources", problem: () => undefined };
@@ -163,7 +179,8 @@ describe("the responses of a server", () => {
 
   it("are the page with the state of the moment, which may run its own scripts only", async () => {
     const { status, start } = world();
-    status.show({ processes: [{ ...web, lastExit: 'code 1, "<b>"' }] });
+    const stopped: ProcessSnapshot = { ...web, name: "db", phase: "Stopped", pid: undefined };
+    status.show({ processes: [{ ...web, lastExit: 'code 1, "<b>"' }, stopped] });
     await using server = await start();
     const response = await fetch(server.url);
     expect(response.status).toBe(200);
@@ -176,6 +193,10 @@ describe("the responses of a server", () => {
     expect(html).toMatch(/^<!doctype html>/);
     expect(html).toContain("code 1, &quot;&lt;b&gt;&quot;");
     expect(html).not.toContain("<b>");
+    expect(html.match(/<td class="number">[^<]*/g)?.map((cell) => cell.slice(19))).toEqual([
+      ...["7", "0"],
+      ...["–", "0"],
+    ]);
   });
 
   it("include every file that the page refers to", async () => {
@@ -219,6 +240,34 @@ describe("the responses of a server", () => {
     const { start } = world();
     await using server = await start();
     expect((await ask(`${server.url}state`, { host })).statusCode).toBe(want);
+  });
+
+  it("are 421 without a host", async () => {
+    const { start } = world();
+    await using server = await start();
+    expect(await repliesTo(server.url, "GET /state HTTP/1.0\r\n\r\n")).toMatch(
+      /^HTTP\/1\.1 421 [\s\S]*\r\n\r\nUse 127\.0\.0\.1 or localhost\.\n$/,
+    );
+  });
+
+  it("are one at a time: a connection that does not wait for it is cut", async () => {
+    const { status, start } = world();
+    await using server = await start();
+    const snapshot = vi.spyOn(status, "snapshot");
+    await repliesTo(server.url, "GET /state HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(3));
+    expect(snapshot).toHaveBeenCalledTimes(1);
+    expect((await fetch(`${server.url}state`)).status).toBe(200);
+  });
+
+  it("end where a stream fails after its head, and are normal after it", async () => {
+    const { status, start } = world();
+    await using server = await start();
+    vi.spyOn(status, "snapshot").mockImplementationOnce(() => {
+      throw new Error("no disk");
+    });
+    await expect(ask(server.url, { path: "/events" })).rejects.toThrow("socket hang up");
+    const { next } = await listen(server.url);
+    expect(await next()).toBe("0 demo.yaml");
   });
 
   it("are 500 after a failure, and normal after it", async () => {
@@ -334,6 +383,27 @@ describe("the end of a server", () => {
     expect(status.listeners).toBe(0);
     await expect(ask(server.url)).rejects.toMatchObject({ code: "ECONNREFUSED" });
     await server[Symbol.asyncDispose]();
+  });
+
+  it("cuts a client off that is in the middle of a request, after a second", async () => {
+    const { clock, start } = world();
+    const server = await start();
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    const cut = once(socket, "close");
+    socket.write("GET /sta");
+    await (await fetch(`${server.url}state`)).text(); // later: the server has the other connection
+    let isClosed = false;
+    const closed = server[Symbol.asyncDispose]().then(() => {
+      isClosed = true;
+    });
+    await clock.step(999);
+    for (let turn = 0; turn < 100; turn += 1) await nextTurn();
+    expect(isClosed).toBe(false);
+    await clock.step(1);
+    // Node itself cuts it off after a minute.
+    await vi.waitFor(() => expect(isClosed).toBe(true), 20_000);
+    await Promise.all([closed, cut]);
+    expect(clock.waiters()).toBe(0);
   });
 
   it("comes at once if the port is in use", async () => {

@@ -2,6 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { TokenBucketLimiter } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { JumpingClock } from "../../../../test/jumping-clock.ts";
 
 /** A limiter on a fake clock, and the times at which its calls of `acquire` end. */
 function setUp(options: { qps: number; burst: number; cap?: number }) {
@@ -155,6 +156,25 @@ describe("acquire", () => {
     expect([limiter.when("other"), limiter.when("third")]).toEqual([200, 400]);
     await clock.step(1_000);
     expect(ended.at(-1)).toEqual([100, "b"]);
+  });
+
+  it("keeps the order of the calls in a process that stood still, whose timer is late", async () => {
+    const clock = new FakeClock();
+    const late = new JumpingClock(clock);
+    const limiter = new TokenBucketLimiter({ qps: 10, burst: 1, clock: late });
+    const ended: string[] = [];
+    const acquire = (name: string) => limiter.acquire().then(() => void ended.push(name));
+    const calls = ["a", "b", "c"].map(acquire);
+    late.standStill(250);
+    calls.push(acquire("d"));
+    for (let microtasks = 0; microtasks < 10; microtasks++) await undefined;
+    expect(ended).toEqual(["a", "b", "c"]);
+    await clock.step(49);
+    expect(ended).toEqual(["a", "b", "c"]);
+    await clock.step(1);
+    expect(ended).toEqual(["a", "b", "c", "d"]);
+    await Promise.all(calls);
+    expect(clock.waiters()).toBe(0);
   });
 
   it("reserves nothing when aborted before the call", async () => {

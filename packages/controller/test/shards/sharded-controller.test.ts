@@ -4,10 +4,12 @@ import {
   type ControllerOptions,
   fromCallback,
   fromIterable,
+  type KeyShards,
   Manager,
   MemoryLock,
   Shards,
   type ShardsOptions,
+  type SlotLeadership,
   type Source,
   silentLogger,
   slotOf,
@@ -96,6 +98,24 @@ function begin(
     controller.run(stop.signal, { shards }),
   ]).then(() => {});
   return { shards, controller, stop, ended };
+}
+
+/** One slot, whose terms the test begins and ends. */
+class OneSlot implements KeyShards {
+  #lead: ((leadership: SlotLeadership) => unknown) | undefined;
+
+  slotOf(): number {
+    return 0;
+  }
+
+  join(lead: (leadership: SlotLeadership) => unknown): Disposable {
+    this.#lead = lead;
+    return { [Symbol.dispose]: () => {} };
+  }
+
+  begin(token: number, signal: AbortSignal): void {
+    void this.#lead?.({ slot: 0, token, signal, lost: signal, isHeld: true });
+  }
 }
 
 const now = (): number => clock.monotonic() - start;
@@ -268,5 +288,81 @@ describe("a controller that runs with shards", () => {
     );
     const busy = new Shards({ ...options, lead: () => {} });
     expect(() => busy.join(() => {})).toThrow("shards with options.lead do that work alone");
+  });
+});
+
+describe("a controller with one slot", () => {
+  let shards: OneSlot;
+  let stop: AbortController;
+  let running: Promise<void>;
+  let controller: Controller;
+  /** Each start of the source, and each reconcile with its token. */
+  let begun: string[];
+
+  beforeEach(() => {
+    shards = new OneSlot();
+    stop = new AbortController();
+    begun = [];
+    controller = new Controller({
+      name: "keys",
+      sources: [
+        {
+          name: "slow to end",
+          start: async (_, signal) => {
+            begun.push("source");
+            await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
+            await clock.sleep(100);
+          },
+        },
+      ],
+      reconcile: async ({ key, leadership, signal }) => {
+        begun.push(`${key} ${leadership?.token}`);
+        if (key === "slow")
+          await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => clock.sleep(100));
+      },
+      clock,
+      logger: silentLogger,
+    });
+    running = controller.run(stop.signal, { shards });
+  });
+
+  async function end(): Promise<void> {
+    stop.abort();
+    await clock.run(() => running);
+    expect(clock.waiters()).toBe(0);
+  }
+
+  it("goes on with a slot that was lost, and came back before its keys had ended", async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    shards.begin(1, first.signal);
+    controller.add("slow");
+    await clock.step(0);
+    first.abort();
+    await clock.step(50);
+    shards.begin(2, second.signal);
+    await clock.step(1_000);
+    controller.add("quick");
+    await clock.step(0);
+    expect(begun).toEqual(["source", "source", "slow 1", "source", "quick 2"]);
+    await end();
+  });
+
+  it("does nothing for a term that is over when it hears of it", async () => {
+    await clock.step(0);
+    shards.begin(1, AbortSignal.abort());
+    controller.add("quick");
+    await clock.step(0);
+    expect(begun).toEqual(["source"]);
+    await end();
+  });
+
+  it("starts no source for a slot that comes while it stops", async () => {
+    await clock.step(0);
+    stop.abort();
+    await clock.step(50);
+    shards.begin(1, new AbortController().signal);
+    await clock.step(0);
+    expect(begun).toEqual(["source"]);
+    await end();
   });
 });

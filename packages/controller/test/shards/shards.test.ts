@@ -1,8 +1,15 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { MemoryLock, Shards, type ShardsOptions, silentLogger } from "@holdfast/controller";
+import {
+  MemoryLock,
+  Shards,
+  type ShardsOptions,
+  type SlotLeadership,
+  silentLogger,
+} from "@holdfast/controller";
 import { beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
+import { JumpingClock } from "../../../../test/jumping-clock.ts";
 
 let clock: FakeClock;
 let locks: Map<string, MemoryLock>;
@@ -84,6 +91,34 @@ describe("Shards", () => {
     stop.abort();
     await clock.step(10_000);
     await Promise.all(runs);
+  });
+
+  it("want no slot for which another one has asked while they looked", async () => {
+    const slowly = (name: string): MemoryLock => {
+      const lock = new MemoryLock();
+      const shared = lockOf(name);
+      lock.get = async (signal) => {
+        const found = await shared.get(signal);
+        if (name === "slot-1") await clock.sleep(100);
+        return found;
+      };
+      lock.create = shared.create.bind(shared);
+      lock.update = shared.update.bind(shared);
+      return lock;
+    };
+    const [a, b] = [replica("a", { count: 2 }), replica("b", { count: 2 })];
+    const slow = replica("c", { count: 2, lockOf: slowly });
+    const runs = [a.run(stop.signal)];
+    await clock.step(1_000);
+    runs.push(slow.run(stop.signal));
+    await clock.step(50);
+    runs.push(b.run(stop.signal));
+    await clock.step(50);
+    expect([b.status().wanted, slow.status().wanted]).toEqual([0, undefined]);
+    await clock.step(30_000);
+    expect([a, b, slow].map(heldBy)).toEqual([[1], [0], []]);
+    stop.abort();
+    await clock.run(() => Promise.all(runs));
   });
 
   it("take the slots of one that has crashed when its leases have run out", async () => {
@@ -201,6 +236,87 @@ describe("Shards", () => {
     expect(heldBy(a)).toEqual([0, 1]);
     stop.abort();
     await running;
+  });
+
+  it("release a slot whose lease comes after the stop", async () => {
+    const slow = lockOf("slot-2");
+    const { create } = slow;
+    slow.create = async (...args) => {
+      const written = await create.apply(slow, args);
+      await clock.sleep(100);
+      return written;
+    };
+    const begun: number[] = [];
+    const lead = ({ slot }: SlotLeadership): void => void begun.push(slot);
+    const running = replica("a", { lead }).run(stop.signal);
+    await clock.step(50);
+    expect((await slow.get(stop.signal))?.record.holder).toBe("a");
+    stop.abort();
+    await running;
+    expect(begun.sort()).toEqual([0, 1, 3]);
+    expect((await slow.get(new AbortController().signal))?.record.holder).toBe("");
+  });
+
+  it("begin no work under a lease that came too late, and release it", async () => {
+    const jumping = new JumpingClock(clock);
+    const slow = lockOf("slot-0");
+    const { create } = slow;
+    slow.create = async (...args) => {
+      jumping.standStill(10_000); // the renew deadline
+      return await create.apply(slow, args);
+    };
+    const tokens: number[] = [];
+    const lead: ShardsOptions["lead"] = async ({ token, signal }) => {
+      tokens.push(token);
+      await jumping.sleep(Number.POSITIVE_INFINITY, { signal });
+    };
+    const a = replica("a", { count: 1, clock: jumping, lead });
+    const running = a.run(stop.signal);
+    await clock.step(0);
+    expect([heldBy(a), tokens]).toEqual([[], []]);
+    expect((await slow.get(stop.signal))?.record.holder).toBe("");
+    await clock.step(2_000);
+    expect([heldBy(a), tokens]).toEqual([[0], [1]]);
+    stop.abort();
+    await running;
+  });
+
+  describe("with work that has joined", () => {
+    const joined = () => replica("a", { count: 1, lead: undefined });
+
+    it("reject with its error, and stop", async () => {
+      const a = joined();
+      a.join(async () => {
+        throw new Error("no database");
+      });
+      const error = errorOf(a.run(stop.signal));
+      await clock.step(1_000);
+      expect([String(await error), heldBy(a)]).toEqual(["Error: no database", []]);
+    });
+
+    it("take its end by the stop, or by the loss that follows, for no error", async () => {
+      const lock = lockOf("slot-0");
+      const { update } = lock;
+      const ends: string[] = [];
+      const a = joined();
+      a.join(({ signal }) =>
+        clock.sleep(Number.POSITIVE_INFINITY, { signal }).finally(() => ends.push("stopped")),
+      );
+      a.join(({ lost }) =>
+        clock.sleep(Number.POSITIVE_INFINITY, { signal: lost }).finally(() => ends.push("lost")),
+      );
+      const running = a.run(stop.signal);
+      await clock.step(0);
+      lock.update = () => Promise.reject(new Error("down"));
+      stop.abort(new Error("enough"));
+      await clock.step(9_999);
+      expect(ends).toEqual(["stopped"]);
+      await clock.step(1);
+      expect(ends).toEqual(["stopped", "lost"]);
+      lock.update = update;
+      await running;
+      expect(clock.waiters()).toBe(0);
+    });
   });
 
   it("run once at a time", async () => {
