@@ -127,8 +127,7 @@ async function runWithout<World>(
 ): Promise<Outcome> {
   const outcome = await new Trial(options, withoutFault(version)).run();
   const { problem } = outcome;
-  const lines =
-    problem === undefined ? idleness(outcome) : [problem.text, ...(problem.lines ?? [])];
+  const lines = problem === undefined ? idleness(outcome) : [problem.text, ...problem.lines];
   if (lines.length > 0) throw wrongWithout(outcome, lines);
   return outcome;
 }
@@ -386,7 +385,7 @@ class Exploration<World> {
   } {
     const { expect } = this.#options;
     if (problem !== undefined)
-      return { lines: [problem.text, ...(problem.lines ?? [])], cause: problem.cause };
+      return { lines: [problem.text, ...problem.lines], cause: problem.cause };
     if (expect === "same") {
       const { state: expected, counts: known, masks } = this.#goalOf(plan);
       const [wanted, got] = [expected, state].map((one) => comparable(one, masks));
@@ -403,7 +402,7 @@ class Exploration<World> {
   #error(plan: Plan, outcome: Outcome, lines: readonly string[], cause: unknown): ExplorationError {
     const { steps: known, instants } = this.#reference;
     const { steps, notes, lastChange, restStep } = outcome;
-    const [first, second] = plan;
+    const [first, second] = plan as readonly [Fault, Fault?]; // the run without one is judged elsewhere
     const fault = plan
       .map((one) =>
         describeFault(one, one.type === HAND_OVER ? known : steps, instants[one.at - 1]),
@@ -411,8 +410,8 @@ class Exploration<World> {
       .join("; then ");
     const stepOf = ({ type, at }: Fault): number =>
       type === HAND_OVER ? stepAt(steps, instants[at - 1]) : at;
-    const step = first?.type.endsWith(AT_REST) ? (second?.at ?? restStep) : first && stepOf(first);
-    const world = { steps, notes, step: step ?? 0, lastChange };
+    const step = first.type.endsWith(AT_REST) ? (second?.at ?? restStep) : stepOf(first);
+    const world = { steps, notes, step, lastChange };
     return explorationError({ fault, only: planName(plan), lines, cause, ...world });
   }
 }

@@ -79,6 +79,10 @@ export function faultsOf(
   return [...ofSteps, ...handOvers, ...starts].filter(({ type }) => !without.includes(type));
 }
 
+function isBesideSteps({ type }: Fault): boolean {
+  return type === HAND_OVER || type === SCENARIO_FIRST;
+}
+
 /** The faults that can come after one, in the world that has it. */
 export function faultsAfter(first: Fault, places: Places, without: readonly string[]): Fault[] {
   const { steps, instants, restStep = 0 } = places;
@@ -86,11 +90,12 @@ export function faultsAfter(first: Fault, places: Places, without: readonly stri
     return faultsOf({ ...places, hasStart: false, instants: [] }, without).filter(
       ({ at }) => at > restStep,
     );
-  const isBeside = first.type === HAND_OVER || first.type === SCENARIO_FIRST;
-  const begun = isBeside ? (instants[first.at - 1] ?? 0) : (steps[first.at - 1]?.at ?? 0);
-  return faultsOf({ ...places, hasStart: false }, without).filter(({ type, at }) => {
-    if (type === HAND_OVER) return (instants[at - 1] ?? 0) > begun;
-    return isBeside ? (steps[at - 1]?.at ?? 0) >= begun : at > first.at;
+  const instantOf = (fault: Fault): number =>
+    (isBesideSteps(fault) ? instants[fault.at - 1] : steps[fault.at - 1]?.at) ?? 0;
+  const begun = instantOf(first);
+  return faultsOf({ ...places, hasStart: false }, without).filter((fault) => {
+    if (fault.type === HAND_OVER) return instantOf(fault) > begun;
+    return isBesideSteps(first) ? instantOf(fault) >= begun : fault.at > first.at;
   });
 }
 
@@ -101,7 +106,7 @@ export function drawPlans(plans: readonly Plan[], count: number, random: Random)
     lists.map(({ length }) => length),
     count,
   );
-  const drawn = lists.map((list, index) => drawOf(list, sizes[index] ?? 0, random));
+  const drawn = lists.map((list, index) => drawOf(list, sizes[index] as number, random));
   const longest = Math.max(0, ...sizes);
   return Array.from({ length: longest }, (_, index) =>
     drawn.flatMap((list) => list.slice(index, index + 1)),

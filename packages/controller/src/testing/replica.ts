@@ -21,8 +21,8 @@ export interface ReplicaWorld {
   /** The methods of linked systems that are known. */
   readonly linked: LinkedCalls["known"];
   readonly logger: Logger;
-  /** The part of the start that is not over. Undefined: the program is ready. */
-  starting: string | undefined;
+  /** Tells the part of the start that is not over. Undefined: the program is ready. */
+  starting(part: string | undefined): void;
 }
 
 /** One process of the program in a world. */
@@ -81,7 +81,7 @@ export class Replica {
       logger: journal.loggerOf(replica, this.#world.logger),
       note: (text) => journal.note(replica, text),
       starting: (part) => {
-        if (!crashed.aborted) this.#world.starting = part;
+        if (!crashed.aborted) this.#world.starting(part);
       },
       watch: (name, reconcile) => reconciles.watch(this, name, reconcile),
       endTerm: () => reconciles.forget(this),

@@ -54,7 +54,7 @@ export interface Outcome {
 export interface Problem {
   readonly text: string;
   /** More lines about it. */
-  readonly lines?: readonly string[];
+  readonly lines: readonly string[];
   readonly cause?: unknown;
   /** Whether the test is wrong, and not the program. */
   readonly isOfTest?: boolean;
@@ -206,12 +206,7 @@ export class Trial<World> implements ReplicaWorld {
     return await this.#finish(step, replica, fault, described(step, work, { ...options, fault }));
   }
 
-  /** The part of the start that is not over. Undefined: the program is ready. */
-  get starting(): string | undefined {
-    return this.#starting;
-  }
-
-  set starting(part: string | undefined) {
+  starting(part: string | undefined): void {
     this.#hasStart = true;
     this.#starting = part;
     if (part === undefined) this.#onReady?.();

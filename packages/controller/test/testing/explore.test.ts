@@ -137,17 +137,19 @@ describe("an exploration with a limit", () => {
     const stop = new AbortController();
     const listeners = vi.spyOn(stop.signal, "removeEventListener");
     const added = vi.spyOn(stop.signal, "addEventListener");
+    const lives: AbortSignal[] = [];
     let [worlds, ticks] = [0, 0];
     const scenario = async ({ clock }: { readonly clock: Clock }): Promise<void> => {
       worlds += 1;
-      if (worlds < 6) return;
+      if (worlds < 5) return;
       stop.abort(reason);
       for (;;) {
         await clock.sleep(1_000);
         ticks += 1;
       }
     };
-    const program = async ({ link, signal, clock }: ProgramContext<{ done: number }>) => {
+    const program = async ({ link, signal, clock, crashed }: ProgramContext<{ done: number }>) => {
+      lives.push(crashed);
       await link(async () => {}, "call")();
       await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
     };
@@ -156,7 +158,7 @@ describe("an exploration with a limit", () => {
       world: () => ({ done: 1 }),
     });
     await expect(work).rejects.toBe(reason);
-    expect([worlds, ticks]).toEqual([6, 0]);
+    expect([worlds, ticks, lives.at(-1)?.aborted]).toEqual([5, 0, true]);
     expect(added.mock.calls.length).toBeLessThanOrEqual(listeners.mock.calls.length + 1);
   });
 });

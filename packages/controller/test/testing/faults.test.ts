@@ -1,3 +1,4 @@
+import type { Clock } from "@holdfast/clock";
 import {
   ExplorationError,
   type ExploreOptions,
@@ -8,6 +9,8 @@ import { describe, expect, it, test } from "vitest";
 
 interface Shelf {
   readonly books: Map<string, number>;
+  /** That of the world: it goes on after the crash of a replica. */
+  readonly clock: Clock;
 }
 type Program = (context: ProgramContext<Shelf>) => Promise<unknown>;
 
@@ -17,7 +20,7 @@ const rest = (signal: AbortSignal): Promise<void> =>
 const DOWN = ["crash-before-down", "crash-after-down"];
 
 const base = {
-  world: (): Shelf => ({ books: new Map() }),
+  world: ({ clock }: { readonly clock: Clock }): Shelf => ({ books: new Map(), clock }),
   scenario: async () => {},
   stateOf: ({ books }: Shelf) => ({ books }),
 };
@@ -79,6 +82,71 @@ describe("one world alone", () => {
     await expect(exploring(put(2), { only: "crash-after:9" })).rejects.toThrow(
       'options.only must name worlds of this program, such as "crash-before:1", got "crash-after:9"',
     );
+    await expect(exploring(put(2), { only: "crash-after:1+crash-after:9" })).rejects.toThrow(
+      'such as "crash-before:1", got "crash-after:1+crash-after:9"',
+    );
+  });
+});
+
+/** Explores a program, and returns how many replicas were alive at the end of the last world. */
+async function livesAtEnd(run: Program, more: Partial<ExploreOptions<Shelf>>): Promise<number> {
+  let lives: AbortSignal[] = [];
+  await exploring(
+    async (context) => {
+      lives.push(context.crashed);
+      await run(context);
+    },
+    {
+      ...more,
+      world: (context) => {
+        lives = [];
+        return base.world(context);
+      },
+    },
+  );
+  return lives.filter(({ aborted }) => !aborted).length;
+}
+
+describe("one replica follows one", () => {
+  it("that crashes twice at once", async () => {
+    const run: Program = async ({ world, link, signal }) => {
+      const put = async (id: string, duration: number): Promise<void> => {
+        await world.clock.sleep(duration);
+        world.books.set(id, 1);
+      };
+      const shelf = link({ put }, "shelf");
+      const again = (id: string, duration: number): Promise<void> =>
+        shelf.put(id, duration).catch(() => shelf.put(id, duration));
+      await Promise.all([again("slow", 200), again("quick", 100)]);
+      await rest(signal);
+    };
+    expect(await livesAtEnd(run, { only: "crash-after:1" })).toBe(1);
+    expect(await livesAtEnd(run, { only: "crash-after:1+crash-after:2" })).toBe(1);
+  });
+
+  it("whose code ends after its crash", async () => {
+    const run: Program = async ({ world, link, signal, crashed }) => {
+      const shelf = link({ put: async () => void world.books.set("a", 1) }, "shelf");
+      const work = shelf.put().catch(() => shelf.put());
+      await Promise.race([work.then(() => rest(signal)), rest(crashed)]);
+    };
+    expect(await livesAtEnd(run, { only: "crash-before:1" })).toBe(1);
+  });
+
+  it("that has ended by itself, and whose next start a hand-over precedes", async () => {
+    let exits = 0;
+    const run: Program = async ({ world, link, clock, signal }) => {
+      const shelf = link({ put: async (id: string) => void world.books.set(id, 1) }, "shelf");
+      for (const id of ["a", "b"]) await shelf.put(id).catch(() => shelf.put(id));
+      if (world.books.has("left")) return await rest(signal);
+      await clock.sleep(1_000);
+      world.books.set("left", 1);
+      exits += 1;
+      await clock.sleep(1_000);
+    };
+    const faults = ["crash-before", "crash-after", "response-lost", "call-failed", ...DOWN];
+    expect(await livesAtEnd(run, { faults })).toBe(1);
+    expect(exits).toBeGreaterThan(1);
   });
 });
 
@@ -92,6 +160,17 @@ describe("a program that is wrong without a fault", () => {
       "the program is wrong without any fault\n  the program failed: no disk\n\nSteps:\n        0.000 s  replica 1  the program failed: no disk",
     );
     expect(await wrong(async () => {})).toContain("the program ended by itself");
+    expect(await wrong(async () => {}, { quiet: 1_000, longestTimer: 0 })).toMatch(
+      /^the program is wrong without any fault\n {2}the program ended by itself\n/,
+    );
+  });
+
+  it("fails while it stops", async () => {
+    const run: Program = async (context) => {
+      await put(1)(context);
+      throw new Error("no goodbye");
+    };
+    expect(await wrong(run)).toContain("without any fault\n  the program failed: no goodbye\n");
   });
 
   it("never becomes quiet, without a pause or with pauses", async () => {
@@ -157,7 +236,14 @@ describe("a program that is wrong without a fault", () => {
 
   it("has a scenario that throws", async () => {
     const scenario = () => Promise.reject(new Error("no user"));
-    expect(await wrong(put(1), { scenario })).toContain("no user");
+    expect(await wrong(put(1), { scenario })).toContain(
+      "the test is wrong without any fault\n  the scenario failed: no user",
+    );
+    const asserting = async ({ world }: { readonly world: Shelf }): Promise<void> =>
+      expect(world.books.size, "books").toBe(2);
+    expect(await wrong(put(1), { scenario: asserting })).toContain(
+      "the test is wrong without any fault\n  an assertion of the scenario failed: books",
+    );
   });
 });
 
@@ -310,4 +396,48 @@ describe("a lost lease", () => {
     const { faults } = await office(true);
     expect(faults["lost-lease"]).toBeGreaterThan(0);
   });
+});
+
+test("exits far from each other are no row, at the end of which a program would count as broken", async () => {
+  const exits = new Map<Shelf, number>();
+  const report = await exploring(
+    async ({ world, link, clock, signal }) => {
+      const shelf = link({ put: async () => void world.books.set("a", 1) }, "shelf");
+      if (!world.books.has("a")) await shelf.put().catch(() => shelf.put());
+      const count = exits.get(world) ?? 0;
+      exits.set(world, count + 1);
+      if (count === 30) await rest(signal);
+      else await clock.sleep(600_000, { signal }).catch(() => {});
+    },
+    { only: "crash-before:1" },
+  );
+  expect(report.worlds).toBe(1);
+  expect([...exits.values()].every((count) => count > 30)).toBe(true);
+});
+
+test("a scenario that begins before the program is ready is named", async () => {
+  const run: Program = async ({ world, link, clock, signal, starting }) => {
+    const write = link(async (id: string) => void world.books.set(id, 1), "write");
+    starting("the cache");
+    await clock.sleep(1_000);
+    const known = [...world.books.keys()];
+    starting(undefined);
+    await clock.sleep(1_000);
+    const news = [...world.books.keys()].filter((id) => !known.includes(id));
+    for (const id of news) await write(`seen ${id}`);
+    await rest(signal);
+  };
+  const message = await messageOf(
+    exploring(run, {
+      scenario: async ({ world, clock, ready }) => {
+        await ready();
+        world.books.set("a", 1);
+        await clock.sleep(10_000);
+      },
+      only: "scenario-first:1",
+    }),
+  );
+  expect(message).toMatch(
+    /^the scenario begins before the program is ready\n {2}books\.seen a: missing, expected 1\n/,
+  );
 });

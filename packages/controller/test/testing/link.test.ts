@@ -109,6 +109,61 @@ describe("link", () => {
     expect(steps).toEqual(['api.rest.payments.create("a")', "store.get()"]);
   });
 
+  it("makes steps of what a class makes, of a list and of an iterator without return", async () => {
+    class Client {
+      readonly [Symbol.toStringTag] = "a client";
+      readonly parts: readonly { send(id: string): Promise<void> }[];
+      readonly #rows: Set<string>;
+
+      constructor(rows: Set<string>) {
+        this.#rows = rows;
+        this.parts = [{ send: async (id: string) => void this.#rows.add(id) }];
+      }
+
+      *[Symbol.iterator]() {
+        yield* this.#rows;
+      }
+
+      readonly pages = {
+        [Symbol.asyncIterator]: () => ({
+          next: async () => ({ done: false as const, value: this.parts[0] }),
+        }),
+        next: () => {}, // a symbol alone makes no linked system
+      };
+    }
+    const { steps } = await exploring(async ({ world, link, signal }) => {
+      const library = link({ Client }, "library");
+      const client = new library.Client(world.rows);
+      const again = async (call: () => Promise<unknown>) => await call().catch(call);
+      await again(async () => await client.parts[0]?.send("a"));
+      await again(async () => {
+        for await (const page of client.pages) {
+          await page?.send("b");
+          break;
+        }
+      });
+      const { [Symbol.toStringTag]: tag } = client;
+      expect([client.constructor, tag, ...client]).toEqual([Client, "a client", "a", "b"]);
+      await rest(signal);
+    });
+    expect(steps).toEqual([
+      'library.Client.parts[0].send("a")',
+      "library.Client.pages.next()",
+      'library.Client.parts[0].send("b")',
+    ]);
+  });
+
+  it("takes what a method throws at once for the outcome of its step", async () => {
+    const problem = await exploring(async ({ link }) => {
+      const refuse = (): Promise<void> => {
+        throw new Error("no such account");
+      };
+      await link({ refuse }, "bank").refuse();
+    }).catch((error: Error) => error.message);
+    expect(problem).toContain("replica 1  bank.refuse() → no such account\n");
+    expect(problem).toContain("the program failed: no such account");
+  });
+
   it("names step for a system that has no methods, and for one that is read-only", async () => {
     const failing = (system: object) =>
       exploring(async ({ link, signal }) => {
@@ -117,6 +172,10 @@ describe("link", () => {
       }).catch((error: Error) => error.message);
     expect(await failing(new Map())).toContain(
       "link: bank must be an object with methods or a function, got a Map; make a step of each call with `step`",
+    );
+    expect(await failing("a text" as never)).toContain("with methods or a function, got a text;");
+    expect(await failing(Object.create(null) as object)).toContain(
+      "with methods or a function, got a value without methods;",
     );
     expect(await failing(Object.freeze({ pay: async () => {} }))).toContain(
       "link: bank.pay is read-only and cannot be linked; make a step of its calls with `step`",
@@ -137,6 +196,60 @@ describe("randomness", () => {
     expect(problem).toBeInstanceOf(ExplorationError);
     expect((problem as Error).message).toContain(
       "the program is not deterministic: two runs with the same seed differ at step",
+    );
+  });
+
+  it("is named if the second run stops earlier, or goes on", async () => {
+    const shorter = async (is: (run: number) => boolean): Promise<unknown> => {
+      let runs = 0;
+      return await exploring(async ({ world, link, signal }) => {
+        runs += 1;
+        const sdk = link(world, "sdk");
+        await sdk.payments.create("a");
+        if (is(runs)) await sdk.payments.create("a");
+        await rest(signal);
+      }).catch((error: Error) => error.message);
+    };
+    // A run without a fault starts the program twice.
+    expect(await shorter((run) => run === 2)).toMatch(
+      /differ at step 3: sdk\.payments\.create at \d+ ms; no step\n/,
+    );
+    expect(await shorter((run) => run === 4)).toMatch(
+      /differ at step 3: no step; sdk\.payments\.create at \d+ ms\n/,
+    );
+  });
+
+  it.each([
+    ["another number of rows", (rows: string[], half: number) => rows.slice(half), "the state"],
+    [
+      "another number of parts",
+      (rows: string[], half: number) => ({ of: { rows: rows.slice(half) } }),
+      "of.rows",
+    ],
+    [
+      "names that have nothing in common",
+      (rows: string[], half: number) => ({ [["x", "y"][half] as string]: rows }),
+      "x",
+    ],
+  ])("that leads to %s cannot be compared", async (_, stateOf, path) => {
+    const half = new WeakMap<Sdk, number>();
+    const problem = await exploring(
+      async ({ world, link, signal }) => {
+        const sdk = link(world, "sdk");
+        await sdk.payments.create("a").catch(() => {});
+        await rest(signal);
+      },
+      {
+        world: ({ random }) => {
+          const sdk = new Sdk();
+          half.set(sdk, Math.floor(random() * 2));
+          return sdk;
+        },
+        stateOf: (sdk) => stateOf([...sdk.rows], half.get(sdk) as number),
+      },
+    ).catch((error: Error) => error.message);
+    expect(problem).toContain(
+      `another seed leads to another state: ${path}\n  leave it out by options.normalise or stateOf, or judge it by options.expect`,
     );
   });
 
@@ -165,6 +278,16 @@ describe("a mistake of the test", () => {
   it("is a type of fault that does not exist", async () => {
     await expect(exploring(run, { faults: ["crash-aftr"] })).rejects.toThrow(
       /^options\.faults\[0\] must be one of crash-before, .*, got "crash-aftr"$/,
+    );
+  });
+
+  it("is an option expect of another kind, or faults of which none is left", async () => {
+    await expect(exploring(run, { expect: "equal" as never })).rejects.toThrow(
+      new TypeError('options.expect must be "same" or a function, got "equal"'),
+    );
+    const { faults } = await exploring(run, { expect: () => {} });
+    await expect(exploring(run, { faults: Object.keys(faults) })).rejects.toThrow(
+      "no world was run: options.faults leaves out every fault",
     );
   });
 

@@ -159,6 +159,26 @@ it("does not compare a name with the time, and does not take it for a name of an
   expect(problem).toContain("job-* (2): left over");
 });
 
+it("compares all values of a program that follows the calendar", async () => {
+  const maskedBy = async (next: (jobs: Jobs, isLater: boolean) => Promise<void>) => {
+    const { masked } = await exploring(
+      async (jobs, { clock }) => {
+        const year = new Date(clock.now()).getUTCFullYear();
+        await jobs.set("year", `of ${year}`);
+        await next(jobs, year > 2100);
+      },
+      { worlds: 1 },
+    );
+    return masked;
+  };
+  expect(await maskedBy((jobs) => jobs.set("rows", ["row"]))).toEqual(["state.year"]);
+  expect(await maskedBy((jobs, isLater) => jobs.set("rows", isLater ? [] : ["row"]))).toEqual([]);
+  const failing = async (_: Jobs, isLater: boolean): Promise<void> => {
+    if (isLater) throw new Error("the calendar ends here");
+  };
+  expect(await maskedBy(failing)).toEqual([]);
+});
+
 it("finds a random value that two places must share", async () => {
   const renewing = (isCorrect: boolean) =>
     exploring(
