@@ -116,10 +116,7 @@ export class Linker {
 
 function settled(run: () => unknown): { readonly value: unknown } | { readonly error: unknown } {
   try {
-    const value = run();
-    // It is awaited in the step, which begins a turn later.
-    if (isThenable(value)) void Promise.resolve(value).catch(() => {});
-    return { value };
+    return { value: run() };
   } catch (error) {
     return { error };
   }

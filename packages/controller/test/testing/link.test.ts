@@ -164,6 +164,32 @@ describe("link", () => {
     expect(problem).toContain("the program failed: no such account");
   });
 
+  it("awaits each call once, also one that fails or that runs when it is awaited", async () => {
+    let queries = 0;
+    const refused = new Error("refused");
+    const seen: unknown[] = [];
+    const { steps } = await exploring(
+      async ({ world, link, signal }) => {
+        const table = link(
+          {
+            insert: async () => void world.rows.add("a"),
+            refuse: () => Promise.reject(refused),
+            // biome-ignore lint/suspicious/noThenProperty: a query as query builders make it
+            select: () => ({ then: (end: (rows: number) => void) => end(++queries) }),
+          },
+          "table",
+        );
+        await table.insert().catch(() => {});
+        seen.push(await table.refuse().catch((error: unknown) => error === refused));
+        seen.push(await table.select());
+        await rest(signal);
+      },
+      { worlds: 1, expect: () => {}, faults: ["crash-before"] },
+    );
+    expect(steps).toEqual(["table.insert()", "table.refuse()", "table.select()"]);
+    expect(seen.slice(0, 4)).toEqual([true, 1, true, 2]);
+  });
+
   it("names step for a system that has no methods, and for one that is read-only", async () => {
     const failing = (system: object) =>
       exploring(async ({ link, signal }) => {
