@@ -50,13 +50,9 @@ export class Linker {
   }
 
   #get(target: object, property: string | symbol, name: string): unknown {
+    if (typeof property === "symbol" || isOfTheLanguage(property))
+      return this.#atOnce(target, property, name);
     const value: unknown = Reflect.get(target, property, target);
-    if (property === "constructor") return value;
-    if (typeof property === "symbol") {
-      if (typeof value !== "function") return value;
-      if (property !== Symbol.asyncIterator) return value.bind(target);
-      return () => this.#iterator(target as AsyncIterable<unknown>, name);
-    }
     const path = `${name}.${property}`;
     if (Array.isArray(value)) return this.#result(value, path);
     if (!isLinkable(value)) return value;
@@ -66,6 +62,14 @@ export class Linker {
         `link: ${path} is read-only and cannot be linked; make a step of its calls with \`step\``,
       );
     return this.#wrap(value, path, target);
+  }
+
+  /** A property that the language uses. Its calls are no steps, but for those of an async iterator. */
+  #atOnce(target: object, property: string | symbol, name: string): unknown {
+    const value: unknown = Reflect.get(target, property, target);
+    if (typeof value !== "function" || property === "constructor") return value;
+    if (property !== Symbol.asyncIterator) return value.bind(target);
+    return () => this.#iterator(target as AsyncIterable<unknown>, name);
   }
 
   #call(
@@ -112,6 +116,11 @@ export class Linker {
       return value.map((item, index) => this.#result(item, `${name}[${index}]`));
     return isLinkable(value) ? this.#wrap(value, name, undefined) : value;
   }
+}
+
+/** Whether every object has a method of this name, or JSON calls it: the language waits for no step. */
+function isOfTheLanguage(method: string): boolean {
+  return method in Object.prototype || method === "toJSON";
 }
 
 function settled(run: () => unknown): { readonly value: unknown } | { readonly error: unknown } {

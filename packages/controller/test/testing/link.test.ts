@@ -190,6 +190,33 @@ describe("link", () => {
     expect(seen.slice(0, 4)).toEqual([true, 1, true, 2]);
   });
 
+  it("makes no step of what the language calls for a text or JSON", async () => {
+    class Named extends Sdk {
+      readonly #name = "bank";
+      override toString = () => `the ${this.#name}`;
+      toJSON() {
+        return { name: this.#name };
+      }
+    }
+    const { steps } = await exploring(
+      async ({ world, link, signal }) => {
+        const sdk = link(world, "sdk");
+        const { payments } = link(world, "other");
+        const texts = [
+          `${sdk}`,
+          JSON.stringify(sdk),
+          `${payments}`,
+          Object.hasOwn(payments, "create"),
+        ];
+        expect(texts).toEqual(["the bank", '{"name":"bank"}', "[object Object]", true]);
+        await sdk.payments.create("a").catch(() => sdk.payments.create("a"));
+        await rest(signal);
+      },
+      { world: () => new Named() },
+    );
+    expect(new Set(steps)).toEqual(new Set(['sdk.payments.create("a")']));
+  });
+
   it("names step for a system that has no methods, and for one that is read-only", async () => {
     const failing = (system: object) =>
       exploring(async ({ link, signal }) => {
