@@ -51,8 +51,7 @@ function pathOf(value: unknown, path: string): string {
 }
 
 /** Whether the owner of a map or a list with these members owns one of them, if it is not owned as a whole. */
-function ownsMembers(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return true;
+function ownsMembers(value: object): boolean {
   return Object.keys(value).length > 0;
 }
 
@@ -91,7 +90,7 @@ function isSame(applied: unknown, live: unknown, place: Place): boolean {
 
 /** Whether a value without owned members is owned as a whole. An empty one of which others own members differs. */
 function isKnownWhole(applied: unknown, { whole, path }: Place): boolean {
-  return typeof applied !== "object" || !ownsMembers(applied) || whole.has(applied, path);
+  return typeof applied !== "object" || !ownsMembers(applied as object) || whole.has(applied, path);
 }
 
 function isSameMap(applied: Fields, live: Fields, { owned, whole, path }: Place): boolean {

@@ -3,6 +3,7 @@ import {
   builtIn,
   type Cluster,
   customResource,
+  fromCrd,
   type KubeObject,
   type OperatorContext,
   runOperator,
@@ -134,6 +135,36 @@ describe("compareCrds of an operator", () => {
     expect(await compared(crd)).toEqual({
       [NAME]: ["v1: the server does not have this version"],
     });
+  });
+
+  it("names another scope, and a field that only the server has", async () => {
+    const crd = structuredClone(New.crd) as { spec: { scope: string; versions: object[] } };
+    crd.spec.scope = "Cluster";
+    const [version] = crd.spec.versions as [{ schema: { openAPIV3Schema: object } }];
+    Object.assign(version.schema.openAPIV3Schema, { maxProperties: 9, title: "A text" });
+    expect(await compared(crd)).toEqual({
+      [NAME]: [
+        "scope: Namespaced here, Cluster on the server",
+        "v1: .schema.maxProperties is only on the server",
+      ],
+    });
+  });
+
+  it("takes a field without a value for none", async () => {
+    const crd = structuredClone(New.crd) as { spec: { versions: object[] } };
+    const [version] = crd.spec.versions as [{ schema: { openAPIV3Schema: object } }];
+    Object.assign(version.schema.openAPIV3Schema, { maxProperties: undefined });
+    const own = fromCrd(crd) as typeof New;
+    expect(await compared(New.crd, { own })).toEqual({ [NAME]: [] });
+  });
+
+  it("names ten differences, and counts the others", async () => {
+    const crd = structuredClone(New.crd) as { spec: { versions: object[] } };
+    const [version] = crd.spec.versions as [{ schema: { openAPIV3Schema: object } }];
+    const fields = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`x${index}`, 1]));
+    Object.assign(version.schema.openAPIV3Schema, fields);
+    const { [NAME]: found = [] } = (await compared(crd)) ?? {};
+    expect([found.length, found.at(-1)]).toEqual([11, "and 2 more"]);
   });
 
   it("names a definition that is missing", async () => {

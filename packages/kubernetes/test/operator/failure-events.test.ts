@@ -110,6 +110,34 @@ describe("failureEvents of a controller", () => {
     await world.end();
   });
 
+  it("has the name of an error without a message, and the text of what is no error", async () => {
+    const thrown = [new TypeError(""), "no route", undefined];
+    fails = () => thrown.shift();
+    start();
+    await clock.step(120_000);
+    expect(await events()).toEqual([
+      "Warning ReconcileFailed: TypeError 1",
+      "Warning ReconcileFailed: no route 1",
+      "Normal Reconciled: reconciled after a failure 1",
+    ]);
+    await world.end();
+  });
+
+  it("leaves out the failure of a source", async () => {
+    const onError = vi.fn();
+    const broken: Source = {
+      name: "broken",
+      start() {
+        throw new Error("no queue");
+      },
+    };
+    start({ onError, sources: [broken] });
+    await clock.step(10_000);
+    expect(onError.mock.calls.map(([, { kind }]) => kind)).toContain("source");
+    expect(await events()).toEqual([]);
+    await world.end();
+  });
+
   it("repeats the Event of a failure that lasts, every half an hour", async () => {
     fails = () => new TerminalError("bad text");
     start();

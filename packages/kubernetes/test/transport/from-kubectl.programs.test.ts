@@ -205,6 +205,17 @@ describe("fromKubectl", () => {
     expect((await safeErrorOf(send(transport))).message).toContain("failed: it printed no message");
   });
 
+  it("names a kubectl that is gone when a token is due", async () => {
+    using program = fakeKubectl();
+    program.say("view", view({ url: "https://127.0.0.1:1" }, plugin));
+    const { kubectl } = program;
+    const transport = fromKubectl({ kubectl, serviceAccount: "team-a/greeter" });
+    rmSync(kubectl);
+    expect((await safeErrorOf(send(transport))).message).toContain(
+      `${kubectl} was not found: install kubectl, or check PATH`,
+    );
+  });
+
   it("names an output that is too large, and stops kubectl", async () => {
     using program = fakeKubectl();
     program.say("view", view({ url: "https://127.0.0.1:1" }, plugin));
