@@ -20,6 +20,8 @@ import { Greeting, type GreetingObject, greeting, World } from "./cluster-kit.ts
 // too, behind frozen connections as well. An index function throws for one object, which must not harm the others. Nobody writes until the informer has noticed: an unnoticed restore whose
 // versions are overtaken cannot be seen.
 
+/** Worlds that have failed once. */
+const KEPT_SEEDS = [702_333_141];
 const first = Number(process.env["SIM_SEED"] ?? inject("seed"));
 const WORLDS = Number(process.env["SIM_WORLDS"] ?? (inject("isThorough") ? 2_000 : 20));
 
@@ -326,8 +328,9 @@ class Simulation {
         };
         const plan = this.#plan.get(verb);
         if (plan === undefined || this.#random() >= plan.share) {
+          const response = await pass();
           if (verb === "watch" || verb === "probe") this.isRefused = false;
-          return await pass();
+          return response;
         }
         const call = { request, signal, simulation: this, pass, draw: this.#draw };
         return await pick(call, plan.failures)(call);
@@ -524,7 +527,8 @@ class Simulation {
 it(`an informer is never blind and ready in ${WORLDS} worlds of a hostile server`, {
   timeout: 1_800_000,
 }, async () => {
-  for (let seed = first; seed < first + WORLDS; seed++) {
+  const drawn = Array.from({ length: WORLDS }, (_, index) => first + index);
+  for (const seed of [...KEPT_SEEDS, ...drawn]) {
     try {
       await new Simulation(seed).run();
     } catch (error) {
