@@ -74,7 +74,7 @@ test.each([inject("simSeed")])(
 
 test("dns-sync with two replicas survives the loss of a lease", async () => {
   const report = await exploring({
-    seed: 1,
+    seed: inject("simSeed"),
     pairs: 0,
     replicas: 2,
     worlds: isThorough ? 1_000 : 20,
@@ -85,12 +85,12 @@ test("dns-sync with two replicas survives the loss of a lease", async () => {
 test("dns-sync on three replicas that share the slots ends alike", async () => {
   const leases = { leaseDuration: 20_000, renewDeadline: 12_000, retryPeriod: 5_000 };
   const report = await exploring({
-    seed: 1,
+    seed: inject("simSeed"),
     pairs: 0,
     replicas: 3,
     shards: { count: 3, ...leases },
     quiet: 65_000,
-    worlds: isThorough ? 1_000 : 9,
+    worlds: isThorough ? 200 : 9, // a second and more for each
   });
   expect(report.faults["lost-lease"]).toBeGreaterThan(0);
 });
