@@ -114,7 +114,7 @@ async function find(connection: Connection, io: Io, id: string): Promise<Message
 
 function detailsOf(message: Message): string {
   const { id, topic, key, headers, createdAt, updatedAt, expiredClaims, lastError } = message;
-  const payload = storedPayloadOf(message) ?? "not JSON";
+  const payload = storedPayloadOf(message) ?? JSON.stringify(message.payload) ?? "not JSON";
   const cut = payload.length > LONG ? ` (${payload.length} characters; --json prints all)` : "";
   return tableText([
     ["id", safeText(id)],

@@ -55,7 +55,7 @@ export function jsonLine(value: unknown): string {
 /** A message as JSON in one line, with its payload as it is stored: parsing would change some numbers. */
 export function messageJson(message: Message): string {
   const { payload: _, ...rest } = message;
-  const stored = storedPayloadOf(message) ?? "null";
+  const stored = storedPayloadOf(message) ?? JSON.stringify(message.payload) ?? "null";
   return `${inOneLine(`${JSON.stringify(rest).slice(0, -1)},"payload":${stored}}`)}\n`;
 }
 
