@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { tempFolder } from "../../../test/temp-folder.ts";
 import { Holdfast } from "./holdfast.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "late-signals-"));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const manifest = join(folder, "holdfast.yaml");
+const manifest = join(tempFolder(), "holdfast.yaml");
 writeFileSync(manifest, "processes: { job: { shell: exit 3, restart: Never } }\n");
 
 const COMMANDS = [

@@ -9,7 +9,7 @@ const folder = tempFolder();
 const manifest = join(folder, "manifest.yaml");
 const RUN_LOCK = new URL("../../dist/run/machine/run-lock.js", import.meta.url).href;
 
-/** Takes the lock and gives it back, many times. Prints whatever is no refusal. */
+/** Takes the lock and gives it back, many times. Prints whatever is no refusal, and at last how often it had it. */
 const contender = `
 import { mkdirSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ for (let round = 0; round < 500; round++) {
   }
   lock?.[Symbol.dispose]();
 }
-console.log(terms > 0);
+console.log(terms);
 `;
 
 it("is held by one at a time of those that come and go, and fails for no other reason", async () => {
@@ -46,9 +46,9 @@ it("is held by one at a time of those that come and go, and fails for no other r
     await text(stdout),
     await text(stderr),
   ]);
-  expect(await Promise.all(printed)).toEqual([
-    ["true\n", ""],
-    ["true\n", ""],
-    ["true\n", ""],
-  ]);
+  const all = await Promise.all(printed);
+  const one = [expect.stringMatching(/^\d+\n$/), ""];
+  expect(all).toEqual([one, one, one]);
+  // One that a busy machine holds up may be refused each time.
+  expect(Math.max(...all.map(([terms]) => Number(terms)))).toBeGreaterThan(0);
 });
