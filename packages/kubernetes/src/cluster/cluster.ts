@@ -172,7 +172,8 @@ export class Cluster implements Runnable {
    *
    * An informer asks for the server's current version and waits until its watch has come to it. It lists when
    * the watch has not moved for 1 s, after 5 s, and if the version is not available. So it takes about 1 s for a
-   * kind of which nothing has changed lately. A kind whose lists have failed for 15 s is left as it is, with a warning.
+   * kind of which nothing has changed lately. A kind whose lists fail for 15 s more is left as it is, with a warning;
+   * what failed before the call may have been an outage that is over.
    * Rejects with `signal.reason` after an abort.
    */
   async catchUp(signal: AbortSignal): Promise<void> {

@@ -12,40 +12,53 @@ const QUIET_PERIOD = 1_000;
 /** Lists must have failed for this time, in milliseconds, before somebody goes on without one. */
 const MAX_FAILING = 15_000;
 
+/** The list that somebody waits for. */
+interface Wanted {
+  readonly isListed: () => boolean;
+  /** Whether a failure since then says that there is none. */
+  readonly isTried: () => boolean;
+}
+
 /**
  * Resolves with true when the first list is complete, and with false when lists have failed for 15 s: for now there
  * is none. A list that takes long has not failed. Rejects with `signal.reason`.
  */
 export function sync(reflector: Reflector, signal: AbortSignal): Promise<boolean> {
-  return untilListed(reflector, () => reflector.store.hasSynced, signal);
+  const isListed = (): boolean => reflector.store.hasSynced;
+  return untilListed(reflector, { isListed, isTried: () => true }, signal);
 }
 
 /**
  * Resolves with true when the store has everything that the server has now: the watch has come to the server's
  * version, or a list that was begun later is complete. It is asked for when the watch has not moved for 1 s, after
- * 5 s, and if the version is not available. Resolves with false when lists fail instead, see {@link sync}. Rejects
- * with `signal.reason`.
+ * 5 s, and if the version is not available. Resolves with false when lists fail for 15 s from now on, and there are
+ * objects of an earlier list; else see {@link sync}. Rejects with `signal.reason`.
  */
 export async function catchUp(reflector: Reflector, signal: AbortSignal): Promise<boolean> {
-  const begun = reflector.history.lists;
-  const isListed = (): boolean => reflector.history.listed > begun;
-  const watched = (stop: AbortSignal): Promise<boolean> => untilWatched(reflector, isListed, stop);
+  const { history, listWatch, settings } = reflector;
+  const begun = history.lists;
+  const isListed = (): boolean => history.listed > begun;
+  let goal: string | undefined;
+  const watched = async (stop: AbortSignal): Promise<boolean> => {
+    goal = await currentVersion(listWatch, settings.target, stop).catch(() => undefined);
+    return goal !== undefined && (await untilReached(goal, reflector, isListed, stop));
+  };
   if (await within(CATCH_UP_TIMEOUT, watched, reflector, signal)) return true;
+  const before = history.lists;
   reflector.relist();
-  return await untilListed(reflector, isListed, signal);
+  // A server that reports its version is there: a list that has hung since an outage says nothing.
+  const isTried = (): boolean => goal === undefined || history.lists > before;
+  return await untilListed(reflector, { isListed, isTried }, signal);
 }
 
-/** Resolves with false when the watch does not move, or has no version to come to. */
-async function untilWatched(
+/** Resolves with false when the watch does not move. */
+async function untilReached(
+  goal: string,
   reflector: Reflector,
   isListed: () => boolean,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { store, settings } = reflector;
-  const goal = await currentVersion(reflector.listWatch, settings.target, signal).catch(
-    () => undefined,
-  );
-  if (goal === undefined) return false;
   const isThere = (): boolean =>
     isListed() || reflector.isStopped || hasReached(store.version, goal);
   const arrived = (stop: AbortSignal): Promise<boolean> =>
@@ -60,7 +73,7 @@ async function untilWatched(
 
 async function untilListed(
   reflector: Reflector,
-  isListed: () => boolean,
+  { isListed, isTried }: Wanted,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { history, store, settings } = reflector;
@@ -69,8 +82,9 @@ async function untilListed(
   const isFailing = (): boolean => {
     if (history.listsFailSince === undefined) return false;
     const now = target.clock.monotonic();
-    const isLong = now - history.listsFailSince >= MAX_FAILING;
-    return isLong || (now - begun >= MAX_FAILING && reflector.state === "waiting");
+    // Without objects there are no old ones. With them what failed before may have been an outage that is over.
+    if (!store.hasSynced && now - history.listsFailSince >= MAX_FAILING) return true;
+    return now - begun >= MAX_FAILING && reflector.state === "waiting" && isTried();
   };
   const look = (): void => progress.notify();
   const timer = target.clock.afterFunc(MAX_FAILING, look, { label: "failing list" });

@@ -55,7 +55,7 @@ type State =
   /** Before and after the run. */
   | { readonly kind: "idle" }
   /** Between two requests. */
-  | { readonly kind: "waiting"; readonly timer: Timer; readonly delay: NextStep["delay"] }
+  | { readonly kind: "waiting"; readonly timer: Timer }
   | { readonly kind: "listing" }
   /** Asks for the server's version before a watch. */
   | { readonly kind: "probing"; readonly scope: RequestScope }
@@ -268,7 +268,7 @@ export class Reflector {
   #wait(delay: NextStep["delay"], delays: DelayFunc): Timer {
     const { random, progress } = this.settings;
     const timer = this.#clock.newTimer(delayOf(delay, delays, random), { label: "list and watch" });
-    this.#state = { kind: "waiting", timer, delay };
+    this.#state = { kind: "waiting", timer };
     progress.notify();
     return timer;
   }
@@ -278,8 +278,8 @@ export class Reflector {
     this.history.wantsList = true;
     const state = this.#state;
     if (state.kind === "watching" || state.kind === "probing") state.scope.stop("relist");
-    // A time that the server named is not waited for: something here needs the list.
-    if (state.kind === "waiting" && typeof state.delay === "number") state.timer.reset(0);
+    // Not even a time that the server named is waited for: something here needs the list.
+    if (state.kind === "waiting") state.timer.reset(0);
   }
 
   /** Takes a write of this process. */

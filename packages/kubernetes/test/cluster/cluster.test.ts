@@ -1,4 +1,5 @@
 import { Cluster, type ClusterOptions, type KubeTransport } from "@holdfast/kubernetes";
+import type { Fault } from "@holdfast/kubernetes/testing";
 import { describe, expect, inject, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
@@ -478,6 +479,62 @@ describe("catchUp", () => {
         await world.cluster.catchUp(world.stop.signal);
         expect([texts(informer), world.now]).toEqual([["ann: hello"], expected]);
       });
+    }
+  });
+
+  describe("after a long outage", () => {
+    const REFUSED = { type: "status", status: 503 } as const;
+    const HANGS = { type: "stall" } as const;
+    const SLOW = { type: "delay", delay: 30_000 } as const;
+
+    it.each([
+      ["lists at once, however long its backoff is", REFUSED, undefined, 1_000],
+      ["waits for a list that takes long", REFUSED, SLOW, 31_000],
+      ["waits after one more failure, for the backoff", REFUSED, REFUSED, 11_000],
+      // The one that hangs ends with the idle timeout, and the next one has a backoff.
+      ["waits for a list that hangs since then, and for the next one", HANGS, undefined, 71_200],
+    ])("%s", async (_, fault, next, expected) => {
+      const world = new World();
+      await world.run(async () => {
+        const { informer, down } = await outage(world, fault);
+        down[Symbol.dispose]();
+        const before = world.now;
+        const caughtUp = world.cluster.catchUp(world.stop.signal);
+        await world.clock.sleep(500); // it has the version, and waits for the watch
+        if (next) world.api.intercept({ fault: next, verbs: ["list"], times: 1 });
+        await caughtUp;
+        expect([texts(informer), world.now - before]).toEqual([["ann: good day"], expected]);
+      });
+      expect(world.logged).not.toContain(LEFT);
+    });
+
+    it.each([
+      ["is refused for 15 s more", REFUSED, 15_000],
+      ["hangs, with the list that hangs since then", HANGS, 70_400],
+    ])("leaves a kind that still %s", async (_, fault, expected) => {
+      const world = new World();
+      await world.run(async () => {
+        const { informer } = await outage(world, fault);
+        const before = world.now;
+        await world.cluster.catchUp(world.stop.signal);
+        expect([texts(informer), world.now - before]).toEqual([["ann: hello"], expected]);
+      });
+      expect(world.logged).toContain(LEFT);
+    });
+
+    const LEFT = "a kind cannot be listed; going on with its cached objects";
+
+    async function outage(world: World, fault: Fault) {
+      const informer = world.cluster.watch(Greeting);
+      await world.put("ann", "hello");
+      await world.cluster.ready(world.stop.signal);
+      await world.clock.sleep(1_000);
+      const down = world.api.intercept({ fault, verbs: ["list", "watch"] });
+      world.api.stop();
+      await world.api.start();
+      await world.clock.sleep(650_000); // in which it has tried to list
+      await world.put("ann", "good day");
+      return { informer, down };
     }
   });
 

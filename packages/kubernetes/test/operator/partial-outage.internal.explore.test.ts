@@ -4,6 +4,7 @@ import {
   builtIn,
   type Cluster,
   customResource,
+  type OperatorOptions,
   type OperatorSetup,
   type Resource,
 } from "@holdfast/kubernetes";
@@ -25,6 +26,9 @@ const KINDS: readonly (readonly [string, Resource])[] = [
   ["configmaps", ConfigMap],
 ];
 
+/** An outage so long, in milliseconds, that a silent informer has tried to list. */
+const LISTS_TRIED = 650_000;
+
 /** How a kind is down, and how long lists must have failed until the others go on, in milliseconds. */
 const WAYS: Readonly<Record<string, readonly [number | "stall", number]>> = {
   "503": [503, 25_000],
@@ -43,6 +47,8 @@ class Outage {
   readonly world = new OperatorWorld(this.clock);
   /** `replica controller key` of each reconcile that had all it reads. */
   done: string[] = [];
+  /** `replica key` of each reconcile that found an object of the kind that is down. */
+  found: string[] = [];
   readonly clusters = new Map<string, Cluster>();
   readonly controllers = new Map<string, Controller[]>();
   readonly #case: Case;
@@ -52,13 +58,18 @@ class Outage {
     this.#case = one;
   }
 
-  async start(identity: string, options: { leaderElection?: false } = {}): Promise<Replica> {
+  async start(identity: string, options: Partial<OperatorOptions> = {}): Promise<Replica> {
     return this.world.start(identity, { ...options, setup: this.#setup(identity) });
   }
 
   async create(name: string): Promise<void> {
     for (const [, resource] of KINDS)
       await this.world.client.create(resource, { metadata: { namespace: "default", name } });
+  }
+
+  async remove(name: string): Promise<void> {
+    for (const [, resource] of KINDS)
+      await this.world.client.delete(resource, { namespace: "default", name });
   }
 
   break(): void {
@@ -101,12 +112,15 @@ class Outage {
       this.clusters.set(replica, cluster);
       const greetings = cluster.watch(Greeting);
       const maps = cluster.watch(ConfigMap);
+      const broken = this.#case.resource === Greeting ? greetings : maps;
       const make = (name: string, kinds: readonly (typeof maps)[], reads: typeof kinds = kinds) =>
         controller({
           name,
           sources: kinds.map((kind) => kind.source()),
           reconcile: ({ key }) => {
-            for (const informer of reads) informer.get(key);
+            for (const informer of reads)
+              if (informer.get(key) !== undefined && informer === broken)
+                this.found.push(`${replica} ${key}`);
             this.done.push(`${replica} ${name} ${key}`);
           },
         });
@@ -180,6 +194,30 @@ describe.each(drawn(CASES, 4))("an operator whose $kind meet: $way", (one) => {
     outage.mend();
     await clock.step(120_000);
     expect([outage.worked("b", "new"), outage.unready("b")]).toEqual([ALL, []]);
+    await world.end();
+  });
+
+  it.each([
+    ["the leader changes", {}],
+    ["slots move", { shards: { count: 4 } }],
+  ])("when %s after it is back: nobody works with its old objects", async (_, options) => {
+    const outage = new Outage(one);
+    const { clock, world } = outage;
+    const gone = ["one", "two", "three", "four"];
+    for (const name of ["old", ...gone]) await outage.create(name);
+    const a = await outage.start("a", options);
+    await outage.start("b", options);
+    await clock.step(60_000);
+    outage.break();
+    await clock.step(LISTS_TRIED);
+    for (const name of gone) await outage.remove(name);
+    await clock.step(1_000);
+    outage.mend();
+    Object.assign(outage, { done: [], found: [] });
+    a.stop.abort("stop");
+    await clock.step(200_000);
+    expect(outage.worked("b", "old")).toEqual(ALL);
+    expect([...new Set(outage.found)]).toEqual(["b default/old"]);
     await world.end();
   });
 
