@@ -33,8 +33,9 @@ it(`an operator holds in ${worlds} worlds from seed ${first} on`, {
 });
 
 it.each(KEPT_SEEDS)("an operator holds in world %i, in which it once did not", async (seed) => {
-  const { faults } = await new SimulatedWorld(seed).run();
+  const { faults, reconciles } = await new SimulatedWorld(seed).run();
   expect(faults).toEqual([]);
+  expect(reconciles).toBeGreaterThan(5);
 });
 
 it("gives the same result for the same seed", async () => {

@@ -31,8 +31,8 @@ export function sync(reflector: Reflector, signal: AbortSignal): Promise<boolean
 /**
  * Resolves with true when the store has everything that the server has now: the watch has come to the server's
  * version, or a list that was begun later is complete. It is asked for when the watch has not moved for 1 s, after
- * 5 s, and if the version is not available. Resolves with false when lists fail for 15 s from now on, and there are
- * objects of an earlier list; else see {@link sync}. Rejects with `signal.reason`.
+ * 5 s, and if the version is not available. Resolves with false when lists fail for 15 s from now on, or as
+ * {@link sync} if none was ever complete. Rejects with `signal.reason`.
  */
 export async function catchUp(reflector: Reflector, signal: AbortSignal): Promise<boolean> {
   const { history, listWatch, settings } = reflector;
