@@ -95,7 +95,7 @@ describe.each([
     const suspendedAt = Math.max(...b.beats.map(({ at }) => at));
     b.child.kill("SIGCONT");
     await shares([b, c], [4, 4]);
-    expect(b.beats.some(({ at }) => at > suspendedAt)).toBe(true);
+    await poll(() => b.beats.some(({ at }) => at > suspendedAt), PATIENCE);
     b.child.send("stop");
     await shares([c], [8]);
     const slots = new Set(c.beats.map(({ slot }) => slot));

@@ -52,20 +52,20 @@ describe("a cache on any cluster", () => {
   test("survives watches that the server closes every 6 s, with one list in all", async () => {
     const { namespace } = named;
     await using watched = await watching({ shorten: 6 });
-    const lags: number[] = [];
     for (let i = 0; i < 14; i++) {
       await write(watched.client, namespace, `map-${i}`);
-      const written = realClock.monotonic();
       const seen = () => watched.maps.get(`${namespace}/map-${i}`);
       await poll(seen, { backoff: { duration: 5, factor: 1 }, timeout: 60_000 });
-      lags.push(realClock.monotonic() - written);
       await realClock.sleep(1_000);
     }
-    const { lists, watches = 0 } = watched.cluster.status().informers[0]?.reflectors[0] ?? {};
+    const {
+      lists,
+      watches = 0,
+      lastError,
+    } = watched.cluster.status().informers[0]?.reflectors[0] ?? {};
     expect(lists).toBe(1);
     expect(watches).toBeGreaterThanOrEqual(3);
-    // No write waits for a backoff. A busy machine may be late for one.
-    expect(lags.filter((lag) => lag >= 1_000).length, `${lags}`).toBeLessThanOrEqual(1);
+    expect(lastError).toBeUndefined(); // a watch that the server closed is none
     await becomesEqual(watched, namespace);
   });
 });

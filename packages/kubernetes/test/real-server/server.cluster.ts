@@ -115,7 +115,6 @@ describe("our own API server", () => {
     const began = realClock.monotonic();
     await ask("GET", `${configMaps}?watch=true&fieldSelector=metadata.name=nothing`);
     expect(realClock.monotonic() - began).toBeGreaterThan(900);
-    expect(realClock.monotonic() - began).toBeLessThan(10_000);
     await server.restart([]);
   });
 
