@@ -42,7 +42,10 @@ it(
     await page.getByRole("status").filter({ hasText: "live" }).waitFor();
     await die("order/2");
     await page.getByRole("cell", { name: "order/2", exact: true }).waitFor();
-    expect(await page.locator("#counts dd").allInnerTexts()).toEqual(["0", "0", "2", "none"]);
+    // They are counted before the letters are read.
+    await expect
+      .poll(() => page.locator("#counts dd").allInnerTexts())
+      .toEqual(["0", "0", "2", "none"]);
     expect(problems).toEqual([]);
   },
   4 * PATIENCE,

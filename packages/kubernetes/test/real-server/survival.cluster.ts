@@ -137,7 +137,7 @@ describe("an informer on a real server survives", () => {
   });
 
   ownServerTest("a connection that stays open and silent", async () => {
-    await using watched = await watching("frozen", { url: proxy.url, idleTimeout: 2_000 });
+    await using watched = await watching("frozen", { url: proxy.url, idleTimeout: 5_000 });
     await write(watched.client, "frozen", "before");
     await becomesEqual(watched, "frozen");
     proxy.forget();

@@ -102,14 +102,19 @@ describe("a message that RabbitMQ refuses", () => {
   });
 });
 
-/** Raises or ends the alarm of memory, and waits until every connection has heard of it. */
-async function setAlarm(isOn: boolean): Promise<void> {
-  await server.control("set_vm_memory_high_watermark", isOn ? "0" : "0.4");
+/** Waits until RabbitMQ lists every connection in this state. */
+async function connectionsBecome(state: "running" | "blocking" | "blocked"): Promise<void> {
   const list = ["list_connections", "state", "--quiet", "--no-table-headers"];
   await vi.waitFor(async () => {
     const states = (await server.control(...list)).split("\n").filter(Boolean);
-    expect(states.filter((state) => state !== (isOn ? "blocking" : "running"))).toEqual([]);
+    expect(states.filter((one) => one !== state)).toEqual([]);
   });
+}
+
+/** Raises or ends the alarm of memory, and waits until every connection has heard of it. */
+async function setAlarm(isOn: boolean): Promise<void> {
+  await server.control("set_vm_memory_high_watermark", isOn ? "0" : "0.4");
+  await connectionsBecome(isOn ? "blocking" : "running");
 }
 
 describe("an alarm of RabbitMQ", () => {
@@ -123,7 +128,7 @@ describe("an alarm of RabbitMQ", () => {
     const [inFlight, givenUp, kept, closed] = messages as [Message, Message, Message, Message];
     await setAlarm(true);
     const outcomes = [publisher.publish(inFlight, signal)];
-    await realClock.sleep(500); // RabbitMQ blocks a connection when it publishes.
+    await connectionsBecome("blocked"); // It is when it publishes.
     const stop = new AbortController();
     const reason = new Error("timed out");
     const outcome = errorOf(publisher.publish(givenUp, stop.signal));
@@ -141,7 +146,7 @@ describe("an alarm of RabbitMQ", () => {
     const rejected = [inFlight, closed].map((message) =>
       errorOf(publisher.publish(message, signal)),
     );
-    await realClock.sleep(500);
+    await connectionsBecome("blocked");
     await publisher[Symbol.asyncDispose]();
     const error = new Error("publisher is closed");
     expect(await Promise.all(rejected)).toEqual([error, error]);
