@@ -15,8 +15,6 @@ const POLICY = {
   omitStages: ["RequestReceived"],
 };
 
-const ROLES = ["clusterroles", "clusterrolebindings", "roles", "rolebindings"];
-
 interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
@@ -25,11 +23,15 @@ interface Rule {
 
 interface Manifest {
   readonly kind: string;
-  readonly metadata: { readonly namespace: string };
+  readonly metadata: { readonly name: string; readonly namespace: string };
   readonly rules?: readonly Rule[];
   readonly spec?: {
     readonly template?: { readonly spec: { readonly serviceAccountName: string } };
   };
+}
+
+interface List {
+  readonly items: readonly Pick<Manifest, "metadata">[];
 }
 
 /** A line of the server's audit log. */
@@ -143,15 +145,13 @@ export class GuardedCluster implements AsyncDisposable {
   /** Waits until the server's cache, from which it authorizes, has the roles and their bindings. */
   async #rolesCount(): Promise<void> {
     const root = "/apis/rbac.authorization.k8s.io/v1";
-    const isThere = async (plural: string): Promise<boolean> => {
-      const cached = await this.server.kubectl(
-        "get",
-        "--raw",
-        `${root}/${plural}?resourceVersion=0`,
-      );
-      return (JSON.parse(cached) as { items: unknown[] }).items.length > 0;
+    const isThere = async ({ kind, metadata }: Manifest): Promise<boolean> => {
+      const path = `${root}/${kind.toLowerCase()}s?resourceVersion=0`;
+      const { items } = JSON.parse(await this.server.kubectl("get", "--raw", path)) as List;
+      return items.some((item) => item.metadata.name === metadata.name);
     };
-    for (const plural of ROLES) await poll(() => isThere(plural), { timeout: 60_000 });
+    const roles = this.#manifests.filter(({ kind }) => /Role(?:Binding)?$/.test(kind));
+    for (const role of roles) await poll(() => isThere(role), { timeout: 60_000 });
   }
 }
 

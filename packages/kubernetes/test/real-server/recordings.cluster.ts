@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { poll } from "@holdfast/wait";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { differences } from "../../../../conformance/kubernetes/compare.ts";
 import { httpsSend } from "../../../../conformance/kubernetes/https-send.ts";
@@ -82,19 +82,26 @@ async function runWithRules(script: Script, rules: readonly ScriptRules[], signa
   const send = async (method: string, path: string, body?: object) => {
     const headers = { accept: "application/json", "content-type": "application/json" };
     const text = body && JSON.stringify(body);
-    await bodyText(await admin({ method, path, headers, body: text }, signal));
+    return JSON.parse(await bodyText(await admin({ method, path, headers, body: text }, signal)));
   };
   const metadata = { name: "script" };
-  await send("POST", `${base}s`, { apiVersion, kind: `${scope}Role`, metadata, rules });
-  await send("POST", `${base}bindings`, {
+  const role = { apiVersion, kind: `${scope}Role`, metadata, rules };
+  const binding = {
     apiVersion,
     kind: `${scope}RoleBinding`,
     metadata,
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: `${scope}Role`, name: "script" },
     subjects: [{ kind: "ServiceAccount", namespace: "default", name: "operator" }],
-  });
-  // Roles are read from the server's watch cache.
-  await sleep(500, undefined, { signal });
+  };
+  for (const [path, body] of [
+    [`${base}s`, role],
+    [`${base}bindings`, binding],
+  ] as const) {
+    const { uid } = (await send("POST", path, body)).metadata;
+    // Roles are read from the server's cache, which is what version 0 asks for.
+    const cached = async () => (await send("GET", `${path}/script?resourceVersion=0`)).metadata.uid;
+    await poll(async () => (await cached()) === uid, { signal });
+  }
   try {
     const callers = { bound: operator, "cluster-bound": operator };
     return await runScript(admin, script, { callers, signal });
