@@ -75,6 +75,7 @@ async function bundle(folder, release, manifest) {
     external: /^[^./]/,
     platform: "neutral",
     plugins: [mapTo(resolve(release))],
+    checks: { bundlerTimings: false }, // a warning about a slow machine
     onLog(_level, { message }) {
       throw new Error(`${folder}: ${message}`);
     },
