@@ -146,8 +146,8 @@ export class GuardedCluster implements AsyncDisposable {
   async #rolesCount(): Promise<void> {
     const root = "/apis/rbac.authorization.k8s.io/v1";
     const isThere = async ({ kind, metadata }: Manifest): Promise<boolean> => {
-      const path = `${root}/${kind.toLowerCase()}s?resourceVersion=0`;
-      const { items } = JSON.parse(await this.server.kubectl("get", "--raw", path)) as List;
+      const path = `${root}/${kind.toLowerCase()}s`;
+      const { items } = await this.admin.request<List>({ path, query: { resourceVersion: 0 } });
       return items.some((item) => item.metadata.name === metadata.name);
     };
     const roles = this.#manifests.filter(({ kind }) => /Role(?:Binding)?$/.test(kind));

@@ -58,7 +58,7 @@ describe("RedisLock", () => {
     const lock = new RedisLock(client, { key: randomUUID(), firstToken: () => 0 });
     const isRead = () =>
       lock.get(signal).then(
-        () => true,
+        (found) => found === undefined,
         () => false,
       );
     await poll(isRead, { timeout: 60_000, backoff: { duration: 50 } });

@@ -139,18 +139,23 @@ export function testListening(name: string, open: () => Promise<TwoProcesses>): 
       expect(relay.sent).toEqual([101]);
     });
 
-    it("ignores tables of another prefix", async () => {
+    it("ignores tables of another prefix, whose relays hear of them", async () => {
       const stop = new AbortController();
+      const other = { prefix: "other_" };
       const heard: string[] = [];
-      const note = (text: string): number => heard.push(text);
-      const listening = sender.listen?.("outbox_saved", note, stop.signal);
-      await until(() => heard.length === 1); // it listens
-      await new PostgresStore(shop, { prefix: "other_" }).notify();
+      let wakes = 0;
+      const listening = [
+        sender.listen?.("outbox_saved", (text) => void heard.push(text), stop.signal),
+        new PostgresStore(sender, other).listen?.(() => void wakes++, stop.signal),
+      ];
+      await until(() => heard.length === 1 && wakes === 1); // both listen
+      await new PostgresStore(shop, other).notify();
+      await until(() => wakes === 2);
       await shop.query("NOTIFY outbox_saved, 'own'"); // arrives after what was sent before
       await until(() => heard.includes("own"));
       expect(heard).toEqual(["", "own"]);
       stop.abort();
-      await listening;
+      await Promise.all(listening);
     });
   });
 }

@@ -1,3 +1,4 @@
+import { deferred } from "@holdfast/clock/internal";
 import { migrate, PgDatabase, type PostgresDatabase } from "@holdfast/outbox/postgres";
 import pg from "pg";
 import { describe, expect, it, vi } from "vitest";
@@ -42,10 +43,7 @@ describe("the connection that listens", () => {
     await relay.listens(shop);
     await becomeListeners(1, shop);
 
-    let listenAgain = (): void => undefined;
-    const gap = new Promise<void>((resolve) => {
-      listenAgain = resolve;
-    });
+    const { promise: gap, resolve: listenAgain } = deferred<void>();
     const listen = sender.listen.bind(sender);
     vi.spyOn(sender, "listen").mockImplementation(async (...args) => {
       await gap;
