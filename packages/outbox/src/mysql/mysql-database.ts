@@ -1,7 +1,7 @@
 import { abortable, requireFunction, requireMethods } from "@holdfast/clock/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import type { SessionDatabase } from "./migrate.ts";
-import type { ReadCommittedDatabase } from "./read-committed.ts";
+import { hasNumber, type ReadCommittedDatabase } from "./read-committed.ts";
 
 /** A statement with the options of `mysql2`. */
 export interface MySqlStatement {
@@ -56,14 +56,26 @@ const READING = {
   typeCast: true,
 };
 
-/** The bit of the server's status that says that a transaction is open. */
+/** Bits of the server's status: a transaction is open, and statements outside of transactions commit. */
 const IN_TRANSACTION = 1;
+const AUTOCOMMIT = 2;
+
+/** The server does not set the level of a transaction that is open. */
+const TRANSACTION_IS_OPEN = 1568;
+
+/** Two statements that change nothing of a connection, whose response has its status. The first has errors. */
+const NOTHING = "DO 0";
+const NEXT_READS_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"; // of the next one alone
 
 /**
  * A MySQL or MariaDB server, through a pool of `mysql2/promise`.
  *
  * Its settings are those of the pool. Leave `charset` at the driver's default, `utf8mb4`. Statements with
- * parameters are prepared, so that no `sql_mode` changes the meaning of a text.
+ * parameters are prepared, so that no `sql_mode` changes the meaning of a text. A statement outside of a transaction
+ * commits, also if `autocommit` is off.
+ *
+ * Other code may share the pool. If it has given a connection back inside a transaction, that transaction is rolled
+ * back, and `onError` receives an error the first time.
  *
  * A connection whose request was aborted or timed out is closed, as is one whose server takes no writes
  * (1047, 1290, 1792, 1836, 1874): the next request opens another, which may lead to the new primary.
@@ -78,15 +90,19 @@ const IN_TRANSACTION = 1;
  */
 export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
   readonly #pool: MySqlPool;
+  readonly #onError: (error: Error) => void;
+  #hasFoundTransaction = false;
 
   /**
    * @param pool - a new pool of `mysql2/promise`; ends with this object
-   * @param onError - receives errors of connections that break, which the pool replaces
+   * @param onError - receives errors of connections that break, which the pool replaces, and one error if the pool has
+   * lent a connection inside a transaction
    */
   constructor(pool: MySqlPool, onError: (error: Error) => void = () => {}) {
     requireMethods("pool", pool, ["getConnection", "query", "execute", "on", "end"]);
     requireFunction("onError", onError);
     this.#pool = pool;
+    this.#onError = onError;
     // The pool listens for one error of each. A second one without a listener ends the process.
     pool.on("connection", (connection) => connection.on("error", onError));
   }
@@ -96,30 +112,28 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
     params: readonly unknown[] = [],
     signal?: AbortSignal,
   ): Promise<readonly Row[]> {
-    return this.#use((connection) => rowsOf(connection, text, params), signal);
+    return this.#use((connection) => committed(connection, text, params), { signal });
   }
 
   transaction<Value>(
     work: (tx: Queryable) => Promise<Value>,
     signal?: AbortSignal,
   ): Promise<Value> {
-    const start = ["START TRANSACTION"];
-    return this.#use((connection) => inTransaction(connection, start, work), signal);
+    return this.#use((connection) => inTransaction(connection, work, START), { signal });
   }
 
   readCommitted<Value>(
     work: (tx: Queryable) => Promise<Value>,
     signal?: AbortSignal,
   ): Promise<Value> {
-    const level = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"; // of the next one alone
-    const start = [level, "START TRANSACTION"];
-    return this.#use((connection) => inTransaction(connection, start, work), signal);
+    const first = NEXT_READS_COMMITTED;
+    return this.#use((connection) => inTransaction(connection, work, START), { signal, first });
   }
 
   session<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value> {
     return this.#use((connection) => {
       connection.closesOnError = true; // It may have a lock.
-      return work({ query: (text, params = []) => rowsOf(connection, text, params) });
+      return work({ query: (text, params = []) => committed(connection, text, params) });
     });
   }
 
@@ -128,19 +142,26 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
     await this.#pool.end();
   }
 
-  /** Runs work on a connection, which the pool gets back only if it is as good as before. */
+  /**
+   * Runs work on a connection, which the pool gets back only if it is as good as before.
+   *
+   * @param first - the statement that asks for the state of the connection
+   */
   async #use<Value>(
     work: (connection: Connection) => Promise<Value>,
-    signal?: AbortSignal,
+    { signal, first = NOTHING }: { signal?: AbortSignal | undefined; first?: string } = {},
   ): Promise<Value> {
     const connect = (): Promise<MySqlConnection> => this.#pool.getConnection();
     const found = await (signal === undefined
       ? connect()
       : abortable(connect, signal, (late) => late.release()));
     const connection = new Connection(found);
+    const within = <Part>(part: () => Promise<Part>): Promise<Part> =>
+      signal === undefined ? part() : abortable(part, signal);
     try {
-      if (signal === undefined) return await work(connection);
-      return await abortable(() => work(connection), signal);
+      const isFree = await within(() => connection.isFree(first));
+      if (!isFree) await within(() => this.#endTransactionOfOthers(connection, first));
+      return await within(() => work(connection));
     } catch (error) {
       // After an abort a request may be under way.
       if (signal?.aborted || connection.closesOnError) connection.destroy();
@@ -148,6 +169,19 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
     } finally {
       connection.release();
     }
+  }
+
+  /** The start of a transaction would commit one that is open. */
+  async #endTransactionOfOthers(connection: Connection, first: string): Promise<void> {
+    await connection.query({ sql: "ROLLBACK" });
+    await connection.isFree(first);
+    if (this.#hasFoundTransaction) return;
+    this.#hasFoundTransaction = true;
+    this.#onError(
+      new Error(
+        "the pool lent a connection inside a transaction, which was rolled back: commit or roll back before you release a connection",
+      ),
+    );
   }
 }
 
@@ -159,6 +193,8 @@ class Connection implements MySqlRunner {
   readonly #connection: MySqlConnection;
   /** Whether any error of its work closes it. */
   closesOnError = false;
+  /** Whether statements outside of transactions commit. */
+  commits = true;
   #state: "usable" | "destroyed" = "usable";
 
   constructor(connection: MySqlConnection) {
@@ -167,6 +203,18 @@ class Connection implements MySqlRunner {
 
   get isUsable(): boolean {
     return this.#state === "usable";
+  }
+
+  /** Whether it is outside of transactions, by the response to a statement. */
+  async isFree(sql: string): Promise<boolean> {
+    try {
+      const status = statusOf(await this.query({ sql }));
+      this.commits = (status & AUTOCOMMIT) !== 0;
+      return (status & IN_TRANSACTION) === 0;
+    } catch (error) {
+      if (hasNumber(error, TRANSACTION_IS_OPEN)) return false;
+      throw error;
+    }
   }
 
   query(statement: MySqlStatement): Promise<[unknown, unknown]> {
@@ -213,13 +261,16 @@ function leavesUsable(error: unknown): boolean {
   return isOfServer && fatal !== true && ![...READ_ONLY, ...ENDED].includes(errno);
 }
 
+const START = "START TRANSACTION";
+
+/** @param start - the statement that begins it, if the next one does not do so by itself */
 async function inTransaction<Value>(
   connection: Connection,
-  start: readonly string[],
   work: (tx: Queryable) => Promise<Value>,
+  start?: string,
 ): Promise<Value> {
   try {
-    for (const sql of start) await connection.query({ sql });
+    if (start !== undefined) await connection.query({ sql: start });
     const transaction = new MySqlTransaction(connection);
     const value = await transaction.run(work);
     await connection.query({ sql: "COMMIT" });
@@ -230,6 +281,22 @@ async function inTransaction<Value>(
       await connection.query({ sql: "ROLLBACK" }).catch(() => connection.destroy());
     throw error;
   }
+}
+
+/** Runs a statement outside of transactions, whatever `autocommit` is. */
+function committed(
+  connection: Connection,
+  text: string,
+  params: readonly unknown[],
+): Promise<readonly Row[]> {
+  if (connection.commits) return rowsOf(connection, text, params);
+  return inTransaction(connection, (tx) => tx.query(text, params));
+}
+
+/** The server's status in a response; that of a free connection that commits, if the driver does not tell it. */
+function statusOf([result]: [unknown, unknown]): number {
+  const { serverStatus = AUTOCOMMIT } = result as { readonly serverStatus?: number };
+  return serverStatus;
 }
 
 /** A transaction that is open. Its statements run one after another. */
@@ -276,9 +343,8 @@ class MySqlTransaction implements Queryable {
   /** After some errors, a deadlock for one, the server would commit each further statement by itself. */
   async #continues(): Promise<boolean> {
     try {
-      const [result] = await this.#connection.query({ sql: "DO 0" });
-      const { serverStatus = 0 } = result as { readonly serverStatus?: number };
-      return (serverStatus & IN_TRANSACTION) !== 0;
+      const response = await this.#connection.query({ sql: NOTHING });
+      return (statusOf(response) & IN_TRANSACTION) !== 0;
     } catch {
       return false;
     }

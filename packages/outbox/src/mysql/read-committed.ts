@@ -14,9 +14,11 @@ export interface ReadCommittedDatabase extends Database {
   ): Promise<Value>;
 }
 
-/** The server ended a transaction or a statement in favour of others. */
-const LOCK_WAIT_TIMEOUT = 1205;
-const DEADLOCK = 1213;
+/**
+ * The server ended a transaction or a statement in favour of others: a row has changed since it was read (MariaDB with
+ * innodb_snapshot_isolation), a lock was waited for too long, a deadlock.
+ */
+const IN_FAVOUR_OF_OTHERS = [1020, 1205, 1213];
 
 export const DUPLICATE_ENTRY = 1062;
 
@@ -39,7 +41,7 @@ export function ownTransaction<Value>(
     signal,
     backoff: BACKOFF,
     retries: RETRIES,
-    shouldRetry: ({ error }) => hasNumber(error, DEADLOCK) || hasNumber(error, LOCK_WAIT_TIMEOUT),
+    shouldRetry: ({ error }) => IN_FAVOUR_OF_OTHERS.some((number) => hasNumber(error, number)),
   });
 }
 

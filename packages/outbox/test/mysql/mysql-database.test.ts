@@ -53,7 +53,7 @@ it.each([
   await expect(database.transaction((tx) => tx.query("INSERT"))).rejects.toBe(error);
   const work = database.readCommitted((tx) => tx.query("INSERT").catch(() => []));
   await expect(work).rejects.toThrow("transaction rolled back because a statement failed");
-  const ended = log.filter((line) => !/SET|START/.test(line));
+  const ended = log.filter((line) => !/SET|START|DO 0/.test(line));
   expect(ended).toEqual([
     "query INSERT",
     "destroy",
@@ -88,7 +88,9 @@ it("commits the work on one connection, and releases it", async () => {
   const { log, database } = setUp();
   const rows = await database.transaction((tx) => tx.query("INSERT", [1, "a"]));
   expect(rows).toEqual([{ sql: "INSERT" }]);
-  expect(log).toEqual(["query START TRANSACTION", "execute INSERT 1 a", "query COMMIT", "write"]);
+  expect(log).toEqual([
+    ...["query DO 0", "query START TRANSACTION", "execute INSERT 1 a", "query COMMIT", "write"],
+  ]);
 });
 
 it("asks for READ COMMITTED for one transaction alone", async () => {
@@ -104,15 +106,19 @@ it("prepares statements with values, and no others", async () => {
   const { log, options, database } = setUp({ UPDATE: { affectedRows: 1 } });
   expect(await database.query("SELECT", [1])).toEqual([{ sql: "SELECT" }]);
   expect(await database.query("UPDATE")).toEqual([]);
-  expect(log).toEqual(["execute SELECT 1", "write", "query UPDATE", "write"]);
-  for (const each of options) expect(each).toMatchObject({ rowsAsArray: false, typeCast: true });
+  expect(log).toEqual([
+    ...["query DO 0", "execute SELECT 1", "write"],
+    ...["query DO 0", "query UPDATE", "write"],
+  ]);
+  for (const each of options.filter(({ sql }) => sql !== "DO 0"))
+    expect(each).toMatchObject({ rowsAsArray: false, typeCast: true });
 });
 
 it("rolls back failed work, and rejects with its error", async () => {
   const { log, database } = setUp();
   const error = new Error("no stock");
   await expect(database.transaction(() => Promise.reject(error))).rejects.toBe(error);
-  expect(log).toEqual(["query START TRANSACTION", "query ROLLBACK", "write"]);
+  expect(log).toEqual(["query DO 0", "query START TRANSACTION", "query ROLLBACK", "write"]);
 });
 
 it("does not reuse a connection that fails to roll back, and rejects with the first error", async () => {
@@ -143,7 +149,7 @@ it("sends nothing after a statement that ended the transaction, not even earlier
   });
   await expect(failed).rejects.toThrow("transaction rolled back because a statement failed");
   expect(log).toEqual([
-    ...["query START TRANSACTION", "query INSERT", "query DO 0"],
+    ...["query DO 0", "query START TRANSACTION", "query INSERT", "query DO 0"],
     ...["query ROLLBACK", "write"],
   ]);
 });
@@ -154,7 +160,7 @@ it("finishes statements that the work did not wait for, and then commits", async
     void tx.query("INSERT");
     void tx.query("UPDATE");
   });
-  expect(log.slice(1, 4)).toEqual(["query INSERT", "query UPDATE", "query COMMIT"]);
+  expect(log.slice(2, 5)).toEqual(["query INSERT", "query UPDATE", "query COMMIT"]);
 });
 
 it("survives a connection that reports several errors, and reports them", () => {
