@@ -27,6 +27,13 @@ const READING = {
 
 const DUPLICATE_ENTRY = 1062;
 
+/** Sets the level of the next transaction alone. The server refuses it inside a transaction, with this number. */
+const NEXT_READS_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+const TRANSACTION_IS_OPEN = 1568;
+
+/** The bit of the server's status that says that statements outside of transactions commit. */
+const AUTOCOMMIT = 2;
+
 /** The part of a pool of `mysql2/promise` that {@link MySqlLock} uses. */
 export interface MySqlClient {
   /** Prepares a statement with values for each `?`, and runs it. */
@@ -91,7 +98,8 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * commits, or it may grant a lease that is still held.
  *
  * A connection of the pool whose request failed or was aborted is closed: after a failover the next one may lead to the
- * new primary. Statements are prepared, so that no `sql_mode` changes the meaning of a text.
+ * new primary. So is one that other code has given back inside a transaction; the request rejects. Statements are
+ * prepared, so that no `sql_mode` changes the meaning of a text, and each is committed, also if `autocommit` is off.
  *
  * @example
  * ```ts no-run
@@ -126,12 +134,11 @@ export class MySqlLock extends SqlLock {
 
 function dialectOf(client: MySqlClient): Dialect {
   if (isPool(client)) keepFromCrashing(client);
-  const execute = async (sql: string, values: unknown[], signal: AbortSignal): Promise<unknown> => {
-    const request = (on: MySqlClient) => on.execute({ ...READING, sql, values });
-    const [result] = await (isPool(client)
-      ? onLentConnection(lenderOf(client), request, signal)
-      : abortable(() => request(client), signal));
-    return result;
+  const execute = (sql: string, values: unknown[], signal: AbortSignal): Promise<unknown> => {
+    const statement = { ...READING, sql, values };
+    return isPool(client)
+      ? onLentConnection(lenderOf(client), (on) => committed(on, statement, commit), signal)
+      : abortable(() => committed(client, statement, refuse), signal);
   };
   return {
     client,
@@ -144,7 +151,7 @@ function dialectOf(client: MySqlClient): Dialect {
         await execute(...request);
         return true;
       } catch (error) {
-        if ((error as { readonly errno?: unknown } | null)?.errno !== DUPLICATE_ENTRY) throw error;
+        if (!hasNumber(error, DUPLICATE_ENTRY)) throw error;
         return false;
       }
     },
@@ -162,6 +169,51 @@ function dialectOf(client: MySqlClient): Dialect {
       await execute(createTableSql(qualified), [], signal);
     },
   };
+}
+
+/**
+ * Runs a statement outside of transactions.
+ *
+ * @param uncommitted - called first if the server does not commit the statement by itself, as with `autocommit = 0`;
+ * gives what commits it
+ */
+async function committed(
+  connection: MySqlClient,
+  statement: { sql: string; values: unknown[] },
+  uncommitted: (connection: MySqlClient) => () => Promise<unknown>,
+): Promise<unknown> {
+  const response = await connection.execute({ sql: NEXT_READS_COMMITTED }).catch(refuseTransaction);
+  const end = commits(response) ? undefined : uncommitted(connection);
+  const [result] = await connection.execute(statement);
+  await end?.();
+  return result;
+}
+
+const commit = (connection: MySqlClient) => () => connection.execute({ sql: "COMMIT" });
+
+/** Without a pool, two requests may go to two connections. */
+function refuse(): never {
+  throw new Error(
+    "MySqlLock: autocommit is off, so that no lease would be committed; pass a pool of mysql2/promise, or set autocommit = 1",
+  );
+}
+
+function refuseTransaction(error: unknown): never {
+  if (!hasNumber(error, TRANSACTION_IS_OPEN)) throw error;
+  throw new Error(
+    "MySqlLock: the connection is inside a transaction; commit or roll back before you release a connection to the pool",
+    { cause: error },
+  );
+}
+
+function hasNumber(error: unknown, number: number): boolean {
+  return (error as { readonly errno?: unknown } | null)?.errno === number;
+}
+
+/** Whether each statement commits, by the server's status. */
+function commits([result]: [unknown, unknown]): boolean {
+  const { serverStatus = AUTOCOMMIT } = (result ?? {}) as { readonly serverStatus?: number };
+  return (serverStatus & AUTOCOMMIT) !== 0;
 }
 
 /** A connection of a pool of `mysql2/promise`. */

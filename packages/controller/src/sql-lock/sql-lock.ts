@@ -102,9 +102,10 @@ export abstract class SqlLock implements ResourceLock {
     signal: AbortSignal,
   ): Promise<readonly (Versioned | undefined)[]> {
     const names = locks.map((lock) => this.#nameBeside(lock));
-    const parameters = names.map((_, at) => this.#dialect.parameter(at + 1)).join(", ");
+    const values = filledUp(names);
+    const parameters = values.map((_, at) => this.#dialect.parameter(at + 1)).join(", ");
     const sql = `SELECT name, ${COLUMNS.join(", ")} FROM ${this.#table} WHERE name IN (${parameters})`;
-    const rows = (await this.#dialect.read(sql, names, signal)) as readonly Row[];
+    const rows = (await this.#dialect.read(sql, values, signal)) as readonly Row[];
     // A driver may return the bytes of a name.
     const found = new Map(rows.map((row) => [String(row["name"]), recordOf(row)]));
     return names.map((name) => found.get(name));
@@ -164,6 +165,17 @@ function recordOf(row: Row): Versioned {
       transitions: Number(row["transitions"]),
     },
   };
+}
+
+/**
+ * A list that is filled up with its last value to a power of two: a server that prepares statements keeps one for each
+ * length.
+ */
+function filledUp(names: readonly string[]): string[] {
+  const list = [...names];
+  const last = list.at(-1) as string;
+  while (list.length > 0 && !Number.isInteger(Math.log2(list.length))) list.push(last);
+  return list;
 }
 
 /** A table, in a schema if one is named: a part of the SQL, so it is checked and never quoted. */

@@ -1,7 +1,7 @@
 import type { Queryable, Row } from "../store/database.ts";
 
 /** The most values in one list. */
-const LONGEST_LIST = 1_024;
+export const LONGEST_LIST = 1_024;
 
 /**
  * Cuts values into lists for `IN`. Each is filled up with its last value to a power of two, or there

@@ -9,12 +9,16 @@ import {
   type Schema,
 } from "../store/migration.ts";
 import { migrationsOf } from "./migrations.ts";
+import { hasNumber } from "./read-committed.ts";
 
 /** Maximum time that one process waits for the migrations of another, in seconds. */
 const LOCK_TIMEOUT = 600;
 
+/** The column is there already. */
+const DUPLICATE_COLUMN = 1060;
+
 /** The name of a lock is at most 64 characters long, and the server has one set of names. */
-const LOCK = "CONCAT('holdfast-', SHA1(CONCAT_WS('/', DATABASE(), ?)))";
+const LOCK = "CONCAT('holdfast-', LEFT(SHA2(CONCAT_WS('/', DATABASE(), ?), 256), 40))";
 
 /** A database whose connections can be used one at a time. */
 export interface SessionDatabase {
@@ -61,10 +65,24 @@ export async function migrate(
       throw new Error(
         `migrate: another process has been migrating ${prefix}* for ${LOCK_TIMEOUT} s; try again`,
       );
-    const applied = await applyMissing(session, schema);
+    const applied = await applyMissing(repeatable(session), schema);
     await session.query(`SELECT RELEASE_LOCK(${LOCK})`, [prefix]);
     return applied;
   });
+}
+
+/** A process may have died between the change of a table and the row that says so. */
+function repeatable(session: Queryable): Queryable {
+  return {
+    async query(text, params) {
+      try {
+        return await session.query(text, params);
+      } catch (error) {
+        if (hasNumber(error, DUPLICATE_COLUMN)) return [];
+        throw error;
+      }
+    },
+  };
 }
 
 /** The statements that {@link migrate} would run now, one after another; none if the tables are up to date. */

@@ -34,7 +34,8 @@ import {
 } from "../store/outbox-store.ts";
 import { readClaimed } from "../store/read-claimed.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
-import { changeAll, filledUp, listsOf, sequenceOf } from "./lists.ts";
+import { DueMessages, lockFirst } from "./due-messages.ts";
+import { changeAll, listsOf, sequenceOf } from "./lists.ts";
 import { recoverClaim, writeOutcomes } from "./outcome-writer.ts";
 import {
   DUPLICATE_ENTRY,
@@ -42,7 +43,7 @@ import {
   ownTransaction,
   type ReadCommittedDatabase,
 } from "./read-committed.ts";
-import { type FilterShape, type Statements, statementsOf } from "./statements.ts";
+import { type Statements, statementsOf } from "./statements.ts";
 
 const OPTIONS: OptionNames<MySqlStoreOptions> = {
   prefix: true,
@@ -100,6 +101,7 @@ export class MySqlStore implements OutboxStore<Queryable> {
   readonly #database: ReadCommittedDatabase;
   readonly #clock: Clock;
   readonly #sql: Statements;
+  readonly #due: DueMessages;
 
   /**
    * @param database - a `MySqlDatabase`, or any object of its shape
@@ -116,6 +118,7 @@ export class MySqlStore implements OutboxStore<Queryable> {
     this.#database = database;
     this.#clock = clock;
     this.#sql = statementsOf(prefix, order);
+    this.#due = new DueMessages(this.#sql, order);
   }
 
   async save(tx: Queryable, message: NewMessage, now: number): Promise<Message> {
@@ -136,11 +139,11 @@ export class MySqlStore implements OutboxStore<Queryable> {
 
   async claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
     const { relay, now, until, limit, maxBytes } = request;
-    const { shape, topics } = filterOf(request);
     let sequences: readonly unknown[] = [];
     const rows = await this.#own(async (tx) => {
-      const found = await tx.query(this.#sql.lockDue(now, limit, shape), topics);
-      sequences = within(maxBytes, found).map(sequenceOf);
+      const due = await this.#due.find(tx, request, { now, limit });
+      const locked = await lockFirst(tx, this.#sql, due, { now, limit });
+      sequences = within(maxBytes, locked).map(sequenceOf);
       await changeAll(tx, sequences, this.#sql.claim, [relay, Math.round(until)]);
       const claimed: Row[] = [];
       for (const list of listsOf(sequences))
@@ -157,9 +160,8 @@ export class MySqlStore implements OutboxStore<Queryable> {
   }
 
   async nextDue(signal?: AbortSignal, filter: ClaimFilter = {}): Promise<number | undefined> {
-    const { shape, topics } = filterOf(filter);
-    const [row] = await this.#database.query(this.#sql.nextDue(shape), topics, signal);
-    return row === undefined ? undefined : Number(row["claimable_at"]);
+    const on: Queryable = { query: (text) => this.#database.query(text, [], signal) };
+    return await this.#due.next(on, filter);
   }
 
   async write(outcomes: readonly Outcome[], signal?: AbortSignal): Promise<readonly boolean[]> {
@@ -192,11 +194,11 @@ export class MySqlStore implements OutboxStore<Queryable> {
     const text = this.#sql.deadLetters({
       topic: topic !== undefined,
       after: after !== undefined,
-      limit,
+      limit: 2 ** Math.ceil(Math.log2(limit)), // a text for each limit would be a prepared statement
     });
     const last = after === undefined ? [] : [after.updatedAt, after.updatedAt, after.id];
     const rows = await this.#database.query(text, topic === undefined ? last : [topic, ...last]);
-    return rows.map((row) => deadLetterOf(plainRow(row)));
+    return rows.slice(0, limit).map((row) => deadLetterOf(plainRow(row)));
   }
 
   async replay(selection: DeadLetterSelection, now: number): Promise<number> {
@@ -242,20 +244,21 @@ export class MySqlStore implements OutboxStore<Queryable> {
   ): Promise<number> {
     return await this.#own(async (tx) => {
       let count = 0;
-      for (const [text, values] of this.#lockDead(selection)) {
-        const dead = await tx.query(text, values);
-        count += await changeAll(tx, dead.map(sequenceOf), textOf, params);
-      }
+      for (const [text, values] of this.#findDead(selection))
+        for (const list of listsOf((await tx.query(text, values)).map(sequenceOf))) {
+          const locked = await tx.query(this.#sql.lockDead(list.length), list);
+          count += await changeAll(tx, locked.map(sequenceOf), textOf, params);
+        }
       return count;
     });
   }
 
-  /** The statements that lock the dead letters of a selection, with their values. */
-  #lockDead(selection: DeadLetterSelection): readonly (readonly [string, readonly unknown[]])[] {
-    if (selection === "all") return [[this.#sql.lockDead("all"), []]];
-    if ("topic" in selection) return [[this.#sql.lockDead("topic"), [selection.topic]]];
+  /** The statements that find the dead letters of a selection, with their values. */
+  #findDead(selection: DeadLetterSelection): readonly (readonly [string, readonly unknown[]])[] {
+    if (selection === "all") return [[this.#sql.findDead("all"), []]];
+    if ("topic" in selection) return [[this.#sql.findDead("topic"), [selection.topic]]];
     return listsOf([...new Set(selection.ids)]).map((list) => [
-      this.#sql.lockDead({ ids: list.length }),
+      this.#sql.findDead({ ids: list.length }),
       list,
     ]);
   }
@@ -284,17 +287,6 @@ function insertOf(
     ...[maxAttempts, initialDelay, factor, createdAt, createdAt, createdAt],
   ];
   return { saved: message, params };
-}
-
-/** A filter for the text of a statement, and its values: lists of a power of two, as all lists here. */
-function filterOf({ topics, exceptTopics = [], hasExpired }: ClaimFilter): {
-  readonly shape: FilterShape;
-  readonly topics: readonly string[];
-} {
-  const among = topics === undefined ? undefined : filledUp(topics);
-  const except = filledUp(exceptTopics);
-  const shape = { topics: among?.length, exceptTopics: except.length, hasExpired };
-  return { shape, topics: [...(among ?? []), ...except] };
 }
 
 /** The first row, and those that have room after it. */

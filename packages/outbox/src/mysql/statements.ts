@@ -1,8 +1,11 @@
 import { requireFinite, requireWhole } from "@holdfast/clock/internal";
-import type { MessageOrder } from "../store/outbox-store.ts";
+import type { ClaimFilter, MessageOrder } from "../store/outbox-store.ts";
 
-// Every text is bound. Only constants of this file, the checked prefix and checked numbers are concatenated.
-// Each locking read names its index: with another one it would lock rows that it only reads.
+// A statement with parameters is prepared, and stays on the server: its text is constant, but for the lengths of lists.
+// A statement without them holds its values: numbers that were checked, and texts as hexadecimal digits. Looks for due
+// messages are of this kind: MySQL plans some of them badly for a parameter, and MariaDB after an ANALYZE TABLE.
+//
+// No statement locks rows that it only reads: those to lock are found first, then locked by their primary key.
 
 const COLUMNS = [
   "m.id, m.topic, m.`key`, m.headers, m.payload, m.status, m.last_error",
@@ -13,11 +16,23 @@ const COLUMNS = [
 /** The dead letters to change: a list of so many ids, those of a topic, or all. */
 type DeadLetterScope = { readonly ids: number } | "topic" | "all";
 
-/** A filter of claims: the numbers of its topics, which are values. */
-export interface FilterShape {
-  readonly topics?: number | undefined;
-  readonly exceptTopics?: number | undefined;
-  readonly hasExpired?: boolean | undefined;
+/**
+ * A part of an index, in the order of its instants.
+ *
+ * | Lane | Unclaimed messages |
+ * | --- | --- |
+ * | `fresh` | without an expired claim |
+ * | a topic | of it, without an expired claim |
+ * | `retrying` | that were attempted, without an expired claim |
+ * | `expired` | with an expired claim |
+ */
+export type Lane = "fresh" | "retrying" | "expired" | { readonly topic: string };
+
+/** A look at the messages that are due until an instant. */
+export interface Look extends Pick<ClaimFilter, "topics" | "exceptTopics"> {
+  readonly until: number;
+  /** The maximum number of messages. */
+  readonly limit: number;
 }
 
 /** The SQL of a `MySqlStore`. */
@@ -33,11 +48,22 @@ export interface Statements {
   readonly insertFence: string;
   readonly lockFence: string;
   readonly setFence: string;
-  /** The sequence numbers of messages, locked; those that others have locked are left out. */
-  lockDue(now: number, limit: number, filter: FilterShape): string;
-  nextDue(filter: FilterShape): string;
+  readonly topics: string;
+  /**
+   * The first messages of some lanes together: `sequence`, `due_at`, and in order `is_first`, 1 for the first message of
+   * its key.
+   */
+  due(lanes: readonly Lane[], look: Look): string;
+  /**
+   * The first messages of the keys that follow one, given and returned in hexadecimal digits as `key_digits`.
+   * `is_first` is 1 if the look selects it.
+   */
+  firstOfKeys(after: string, look: Look): string;
+  /** Locks a list of messages; those that others have locked or claimed are left out. */
+  lockDue(count: number): string;
   lockDelivered(before: number, limit: number): string;
-  lockDead(scope: DeadLetterScope): string;
+  findDead(scope: DeadLetterScope): string;
+  lockDead(count: number): string;
   /** Those of a list of so many ids. */
   lockClaims(count: number): string;
   expired(now: number, limit: number): string;
@@ -50,6 +76,12 @@ export interface Statements {
   replay(count: number): string;
   remove(count: number): string;
 }
+
+/** Bytes: a comparison of texts ignores spaces at their end. */
+const OF_TOPIC = "AND CAST(topic AS BINARY) = CAST(? AS BINARY)";
+
+/** The most messages of one status that a backlog counts. */
+const BACKLOG_LIMIT = 10_000;
 
 /** Placeholders for so many values. */
 const listOf = (count: number): string => `(${"?, ".repeat(count - 1)}?)`;
@@ -81,37 +113,69 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
         id, topic, \`key\`, headers, payload, max_attempts, initial_delay, factor, created_at, updated_at, due_at
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, LEAST(?, ${NOW}))`,
     find: `SELECT ${COLUMNS} FROM ${message} m WHERE m.id = ?`,
-    backlog: `
-      SELECT status, COUNT(*) AS messages FROM ${message} FORCE INDEX (message_status)
-      WHERE status IN ('pending', 'retrying', 'dead') GROUP BY status`,
+    backlog: ["pending", "retrying", "dead"]
+      .map(
+        (status) => `
+      SELECT '${status}' AS status, COUNT(*) AS messages FROM (
+        SELECT 1 FROM ${message} FORCE INDEX (message_status)
+        WHERE status = '${status}' LIMIT ${BACKLOG_LIMIT}) AS counted`,
+      )
+      .join(" UNION ALL "),
     counts: `SELECT status, COUNT(*) AS messages FROM ${message} GROUP BY status`,
   };
 }
 
-type ClaimStatement = "lockDue" | "claim" | "claimed" | "nextDue" | "expired";
+type ClaimStatement =
+  | "topics"
+  | "due"
+  | "firstOfKeys"
+  | "lockDue"
+  | "claim"
+  | "claimed"
+  | "expired";
 
 function claimStatements(message: string, order: MessageOrder): Pick<Statements, ClaimStatement> {
-  /** The limit keeps the server from looking for the first message of every key at once. */
-  const isFirst = `m.sequence = (
+  /** In the order of the index to the letter, or MySQL sorts all messages of the key. */
+  const firstOf = (key: string): string => `(
     SELECT b.sequence FROM ${message} b FORCE INDEX (message_key)
-    WHERE b.\`key\` = m.\`key\` AND b.is_open = 1
-    ORDER BY b.sequence LIMIT 1)`;
-  const inOrder = order === "key" ? `AND ${isFirst}` : "";
+    WHERE b.\`key\` = ${key} AND b.is_open = 1
+    ORDER BY b.\`key\`, b.is_open, b.sequence LIMIT 1)`;
+  const [key, isFirst] =
+    order === "key" ? [", `key`", `, m.sequence = ${firstOf("m.`key`")} AS is_first`] : ["", ""];
+  const laneOf = (lane: Lane, look: Look): string => {
+    const { index, at, where } = partOf(lane, look);
+    return `(
+      SELECT sequence, ${at} AS due_at ${key} FROM ${message} FORCE INDEX (${index})
+      WHERE ${where} AND ${at} <= ${instantOf("now", look.until)}
+      ORDER BY ${at} LIMIT ${limitOf(look.limit)})`;
+  };
   return {
-    lockDue: (now, limit, filter) => `
-      SELECT m.sequence, LENGTH(m.payload) AS bytes FROM ${message} m FORCE INDEX (message_due)
-      WHERE m.claimable_at <= ${instantOf("now", now)} ${selected(filter)} ${inOrder}
-      ORDER BY m.claimable_at LIMIT ${limitOf(limit)} FOR UPDATE SKIP LOCKED`,
+    topics: `
+      SELECT HEX(claimable_topic) AS topic_digits, MIN(due_at) AS due_at
+      FROM ${message} FORCE INDEX (message_topic)
+      WHERE claimable_topic IS NOT NULL GROUP BY claimable_topic`,
+    due: (lanes, look) => `
+      SELECT m.sequence, m.due_at ${isFirst} FROM (
+        SELECT * FROM (${lanes.map((lane) => laneOf(lane, look)).join(" UNION ALL ")}) AS lanes
+        ORDER BY due_at, sequence LIMIT ${limitOf(look.limit)}) AS m
+      ORDER BY m.due_at, m.sequence`,
+    firstOfKeys: (after, look) => `
+      SELECT HEX(k.fresh_key) AS key_digits, m.sequence, m.due_at,
+        COALESCE(m.claimable_at <= ${instantOf("now", look.until)} ${selected(look)}, 0) AS is_first
+      FROM (
+        SELECT fresh_key, MIN(due_at) AS due_at FROM ${message} FORCE INDEX (message_fresh)
+        WHERE fresh_key > X'${after}' GROUP BY fresh_key LIMIT ${limitOf(look.limit)}) AS k
+      LEFT JOIN ${message} m ON m.sequence = ${firstOf("CONVERT(k.fresh_key USING utf8mb4) COLLATE utf8mb4_bin")}`,
+    lockDue: (count) => `
+      SELECT sequence, LENGTH(payload) AS bytes FROM ${message} FORCE INDEX (PRIMARY)
+      WHERE sequence IN ${listOf(count)} AND claimed_by IS NULL AND due_at <= ?
+      FOR UPDATE SKIP LOCKED`,
     claim: (count) => `
       UPDATE ${message} SET claimed_by = ?, claimed_until = ?, claim_number = claim_number + 1
       WHERE sequence IN ${listOf(count)}`,
     claimed: (count) => `
       SELECT ${COLUMNS} FROM ${message} m WHERE m.sequence IN ${listOf(count)}
       ORDER BY m.due_at, m.sequence`,
-    nextDue: (filter) => `
-      SELECT m.claimable_at FROM ${message} m FORCE INDEX (message_due)
-      WHERE m.claimable_at IS NOT NULL ${selected(filter)} ${inOrder}
-      ORDER BY m.claimable_at LIMIT 1`,
     expired: (now, limit) => `
       SELECT ${COLUMNS} FROM ${message} m FORCE INDEX (message_claimed)
       WHERE m.claimed_until <= ${instantOf("now", now)}
@@ -119,13 +183,41 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
   };
 }
 
-/** The values of the topics come first. A list without topics selects none. */
-function selected({ topics, exceptTopics = 0, hasExpired }: FilterShape): string {
+/** The index of a lane, the column of its order, and what selects it. */
+function partOf(lane: Lane, look: Look): { index: string; at: string; where: string } {
+  if (lane === "fresh") return { index: "message_due", at: "claimable_at", where: "TRUE" };
+  if (typeof lane === "object")
+    return {
+      index: "message_topic",
+      at: "due_at",
+      where: `claimable_topic = X'${digitsOf(lane.topic)}'`,
+    };
+  const where = `has_expired = ${lane === "expired" ? 1 : 0} ${selected(look)}`;
+  return { index: "message_again", at: "due_at", where };
+}
+
+/** Compares bytes: a comparison of texts ignores spaces at their end. */
+function selected({ topics, exceptTopics = [] }: Look): string {
+  const among = (list: readonly string[]): string =>
+    `(${list.map((topic) => `X'${digitsOf(topic)}'`).join(", ")})`;
   const conditions: string[] = [];
-  if (topics !== undefined) conditions.push(topics > 0 ? `m.topic IN ${listOf(topics)}` : "FALSE");
-  if (exceptTopics > 0) conditions.push(`m.topic NOT IN ${listOf(exceptTopics)}`);
-  if (hasExpired !== undefined) conditions.push(`m.expired_claims ${hasExpired ? ">" : "="} 0`);
+  if (topics !== undefined)
+    conditions.push(topics.length > 0 ? `CAST(topic AS BINARY) IN ${among(topics)}` : "FALSE");
+  if (exceptTopics.length > 0)
+    conditions.push(`CAST(topic AS BINARY) NOT IN ${among(exceptTopics)}`);
   return conditions.map((condition) => `AND ${condition}`).join(" ");
+}
+
+/** The bytes of a text in hexadecimal digits, which no `sql_mode` changes. */
+export function digitsOf(text: string): string {
+  const digits = [...new TextEncoder().encode(text)].map((byte) => byte.toString(16));
+  return digits.map((each) => each.padStart(2, "0")).join("");
+}
+
+/** The text of {@link digitsOf}. */
+export function textOf(digits: string): string {
+  const bytes = (digits.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16));
+  return new TextDecoder().decode(Uint8Array.from(bytes));
 }
 
 type OutcomeStatement = "lockClaims" | "deliver" | "release" | "fail" | "recover" | "deadLetter";
@@ -160,24 +252,33 @@ function outcomeStatements(message: string): Pick<Statements, OutcomeStatement> 
   };
 }
 
-type UpkeepStatement = "lockDead" | "deadLetters" | "replay" | "lockDelivered" | "remove";
+type UpkeepStatement =
+  | "findDead"
+  | "lockDead"
+  | "deadLetters"
+  | "replay"
+  | "lockDelivered"
+  | "remove";
 
 function upkeepStatements(message: string): Pick<Statements, UpkeepStatement> {
   const scoped = (scope: DeadLetterScope): readonly [string, string] => {
     if (scope === "all") return ["message_status", ""];
-    if (scope === "topic") return ["message_status", "AND topic = ?"];
+    if (scope === "topic") return ["message_status", OF_TOPIC];
     return ["message_id", `AND id IN ${listOf(scope.ids)}`];
   };
   return {
-    lockDead: (scope) => {
+    findDead: (scope) => {
       const [index, among] = scoped(scope);
       return `
         SELECT sequence FROM ${message} FORCE INDEX (${index})
-        WHERE status = 'dead' ${among} FOR UPDATE`;
+        WHERE status = 'dead' ${among} ORDER BY sequence`;
     },
+    lockDead: (count) => `
+      SELECT sequence FROM ${message} FORCE INDEX (PRIMARY)
+      WHERE sequence IN ${listOf(count)} AND status = 'dead' FOR UPDATE`,
     deadLetters: ({ topic, after, limit }) => `
       SELECT ${COLUMNS} FROM ${message} m FORCE INDEX (message_status)
-      WHERE m.status = 'dead' ${topic ? "AND m.topic = ?" : ""}
+      WHERE m.status = 'dead' ${topic ? OF_TOPIC : ""}
         ${after ? "AND (m.updated_at > ? OR (m.updated_at = ? AND m.id > ?))" : ""}
       ORDER BY m.updated_at, m.id LIMIT ${limitOf(limit)}`,
     replay: (count) => `

@@ -1,0 +1,174 @@
+import { requireWhole } from "@holdfast/clock/internal";
+import type { Queryable, Row } from "../store/database.ts";
+import type { ClaimFilter, MessageOrder } from "../store/outbox-store.ts";
+import { filledUp, LONGEST_LIST, sequenceOf } from "./lists.ts";
+import { type Lane, type Look, type Statements, textOf } from "./statements.ts";
+
+/** The most topics that one look reads: those that have waited longest. */
+const TOPICS = 64;
+
+/** The number of keys of which one look reads the first message. */
+const KEYS = 256;
+
+/** The number of messages in which the next one that can be claimed is looked for. */
+const WINDOW = 64;
+
+/** How many times as many messages are found as are needed. */
+const SPARE = 4;
+
+/** Later than any message. */
+const EVER = Number.MAX_SAFE_INTEGER;
+
+/** A message that can be claimed. */
+export interface DueMessage {
+  readonly sequence: unknown;
+  /** Milliseconds since the epoch. */
+  readonly dueAt: number;
+}
+
+/**
+ * Finds the messages that can be claimed, without a lock.
+ *
+ * In order, a message that is not the first one of its key waits. When such messages fill a look, it reads the first
+ * messages of the next keys too: {@link KEYS} of them, and the next look those that follow.
+ */
+export class DueMessages {
+  readonly #sql: Statements;
+  readonly #order: MessageOrder;
+  /** The key, in hexadecimal digits, after which the next look goes on. */
+  #after = "";
+
+  constructor(sql: Statements, order: MessageOrder) {
+    this.#sql = sql;
+    this.#order = order;
+  }
+
+  /**
+   * The first ones that are due at an instant.
+   *
+   * @param limit - how many are needed; some more are found, because others may be claiming the first ones
+   */
+  async find(
+    on: Queryable,
+    filter: ClaimFilter,
+    { now, limit }: { readonly now: number; readonly limit: number },
+  ): Promise<readonly DueMessage[]> {
+    const look = {
+      ...filter,
+      until: now,
+      limit: SPARE * (requireWhole("limit", limit, 0) + SPARE),
+    };
+    const rows = await this.#look(on, filter, look);
+    const found = claimable(rows);
+    if (this.#isWhole(rows, look, filter) || found.length >= limit) return found;
+    const more = await this.#firstOfKeys(on, look);
+    return inOrder([...found, ...more.found]);
+  }
+
+  /** The instant of the first one; too early if a look does not find it. */
+  async next(on: Queryable, filter: ClaimFilter): Promise<number | undefined> {
+    const limit = this.#order === "key" ? WINDOW : 1;
+    const look = { ...filter, until: EVER, limit };
+    const rows = await this.#look(on, filter, look);
+    const [first] = claimable(rows);
+    if (first !== undefined || this.#isWhole(rows, look, filter)) return first?.dueAt;
+    const { found, isWhole } = await this.#firstOfKeys(on, look);
+    return isWhole ? inOrder(found)[0]?.dueAt : Number(rows.at(-1)?.["due_at"]);
+  }
+
+  /** Whether nothing is hidden behind messages that wait for an earlier one. */
+  #isWhole(rows: readonly Row[], { limit }: Look, { hasExpired }: ClaimFilter): boolean {
+    return this.#order === "none" || rows.length < limit || hasExpired === true;
+  }
+
+  async #look(on: Queryable, filter: ClaimFilter, look: Look): Promise<readonly Row[]> {
+    const lanes = await this.#lanesOf(on, filter, look);
+    return lanes.length === 0 ? [] : await on.query(this.#sql.due(lanes, look));
+  }
+
+  async #lanesOf(on: Queryable, filter: ClaimFilter, look: Look): Promise<readonly Lane[]> {
+    const lanes: Lane[] = filter.hasExpired === false ? [] : ["expired"];
+    if (filter.hasExpired === true) return lanes;
+    const topics = await this.#topicsOf(on, filter, look);
+    return [...lanes, ...(topics?.map((topic) => ({ topic })) ?? ["fresh" as const])];
+  }
+
+  /** The topics to look at one by one; undefined for all. */
+  async #topicsOf(
+    on: Queryable,
+    { topics, exceptTopics = [] }: ClaimFilter,
+    { until }: Look,
+  ): Promise<readonly string[] | undefined> {
+    if (topics === undefined && exceptTopics.length === 0) return undefined;
+    const except = new Set(exceptTopics);
+    const among = topics && new Set(topics);
+    const isSelected = (topic: string): boolean =>
+      !except.has(topic) && (among?.has(topic) ?? true);
+    if (among !== undefined && among.size <= TOPICS) return [...among].filter(isSelected);
+    const rows = await on.query(this.#sql.topics);
+    return rows
+      .map((row) => ({ topic: textOf(String(row["topic_digits"])), dueAt: Number(row["due_at"]) }))
+      .filter(({ topic, dueAt }) => dueAt <= until && isSelected(topic))
+      .sort((one, other) => one.dueAt - other.dueAt)
+      .slice(0, TOPICS)
+      .map(({ topic }) => topic);
+  }
+
+  /** The messages that are the first ones of their keys, of those that were attempted and of some keys. */
+  async #firstOfKeys(
+    on: Queryable,
+    look: Look,
+  ): Promise<{ readonly found: readonly DueMessage[]; readonly isWhole: boolean }> {
+    const attempted = await on.query(this.#sql.due(["retrying"], look));
+    const after = this.#after;
+    const keys = [...(await on.query(this.#sql.firstOfKeys(after, { ...look, limit: KEYS })))];
+    let isWhole = keys.length < KEYS;
+    if (isWhole && after !== "") {
+      const others = await on.query(this.#sql.firstOfKeys("", { ...look, limit: KEYS }));
+      isWhole = others.length < KEYS;
+      keys.push(...others);
+    }
+    this.#after = isWhole ? "" : String(keys.at(-1)?.["key_digits"]);
+    return {
+      found: [...claimable(attempted), ...claimable(keys)],
+      isWhole: isWhole && attempted.length < look.limit,
+    };
+  }
+}
+
+/** The first messages of their keys; all without an order. */
+function claimable(rows: readonly Row[]): readonly DueMessage[] {
+  return rows
+    .filter(({ is_first: isFirst }) => isFirst === undefined || Number(isFirst) === 1)
+    .map((row) => ({ sequence: sequenceOf(row), dueAt: Number(row["due_at"]) }));
+}
+
+/** The earliest first, each once. */
+function inOrder(messages: readonly DueMessage[]): readonly DueMessage[] {
+  const each = new Map(messages.map((message) => [String(message.sequence), message]));
+  return [...each.values()].sort((one, other) => one.dueAt - other.dueAt);
+}
+
+/**
+ * Locks so many of the messages that were found, the first ones, but for those that others have locked or claimed since.
+ */
+export async function lockFirst(
+  tx: Queryable,
+  sql: Statements,
+  found: readonly DueMessage[],
+  { now, limit }: { readonly now: number; readonly limit: number },
+): Promise<readonly Row[]> {
+  const locked: Row[] = [];
+  for (let rest = found; rest.length > 0 && locked.length < limit; ) {
+    const next = rest.slice(0, Math.min(limit - locked.length, LONGEST_LIST));
+    rest = rest.slice(next.length);
+    const list = filledUp(next.map(({ sequence }) => sequence));
+    const rows = await tx.query(sql.lockDue(list.length), [...list, Math.floor(now)]);
+    const rowOf = new Map(rows.map((row) => [String(sequenceOf(row)), row]));
+    for (const { sequence } of next) {
+      const row = rowOf.get(String(sequence));
+      if (row !== undefined) locked.push(row);
+    }
+  }
+  return locked;
+}
