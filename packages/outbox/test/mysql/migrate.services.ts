@@ -33,8 +33,7 @@ it("does not wait for the migrations of another database or prefix", async () =>
   await using database = await open();
   await using other = await open();
   await database.session(async (session) => {
-    const lock =
-      "CONCAT('holdfast-', LEFT(SHA2(CONCAT_WS('/', DATABASE(), 'outbox_'), 256), 40))";
+    const lock = "CONCAT('holdfast-', LEFT(SHA2(CONCAT_WS('/', DATABASE(), 'outbox_'), 256), 40))";
     const [row] = await session.query(`SELECT GET_LOCK(${lock}, 0) AS locked`);
     expect(row).toEqual({ locked: 1 });
     expect(await migrate(other)).toEqual([1, 2]);
