@@ -1,4 +1,4 @@
-import type { Queryable } from "@holdfast/outbox";
+import type { Claim, Queryable } from "@holdfast/outbox";
 import { MySqlDatabase, MySqlStore, migrate } from "@holdfast/outbox/mysql";
 import { poll } from "@holdfast/wait";
 import { createConnection, createPool } from "mysql2/promise";
@@ -223,4 +223,106 @@ it("closes a connection with a failed session, and releases its locks", async ()
   const [rows] = await other.query("SELECT GET_LOCK('mine', 5) AS locked");
   await other.end();
   expect(rows).toEqual([{ locked: 1 }]);
+});
+
+/** Each way to a connection of the pool, with a change in it. */
+const doors: [string, (own: MySqlDatabase) => Promise<unknown>][] = [
+  ["query", (own) => add(own, 2)],
+  ["transaction", (own) => own.transaction((tx) => add(tx, 2))],
+  ["readCommitted", (own) => own.readCommitted((tx) => add(tx, 2))],
+  ["session", (own) => own.session((session) => add(session, 2))],
+];
+
+it.each(doors)("%s commits no transaction that other code has left open", async (_, change) => {
+  const pool = createPool({ uri: url, connectionLimit: 1 });
+  const errors: Error[] = [];
+  await using own = new MySqlDatabase(pool, (error) => errors.push(error));
+  for (let time = 1; time <= 2; time++) {
+    const other = await pool.getConnection();
+    await other.query("START TRANSACTION");
+    await other.query("UPDATE account SET amount = amount + 100 WHERE id = 1");
+    other.release();
+    await change(own);
+    expect(await amounts()).toEqual([0, time]);
+  }
+  expect(errors.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/^the pool lent a connection inside a transaction/),
+  ]);
+});
+
+/** A pool of which each connection begins with `autocommit = 0`, as `init_connect` may have it. */
+function withoutAutocommit(uri: string): MySqlDatabase {
+  const pool = createPool({ uri, connectionLimit: 2 });
+  pool.pool.on("connection", (connection) => connection.query("SET autocommit = 0"));
+  return new MySqlDatabase(pool);
+}
+
+it.each(doors)("%s commits with autocommit off", async (_, change) => {
+  await using own = withoutAutocommit(url);
+  await change(own);
+  expect(await amounts()).toEqual([0, 1]);
+});
+
+it("migrates, and runs all requests of a store, with autocommit off", async () => {
+  const uri = await makeMySqlDatabase(requiredUrl("MYSQL_URL"));
+  await using own = withoutAutocommit(uri);
+  await using other = connectToMySql(uri);
+  expect(await migrate(own)).toEqual([1, 2]);
+  expect(await migrate(other)).toEqual([]);
+  const store = new MySqlStore(own);
+  const seen = new MySqlStore(other);
+  for (const number of [1, 2, 3]) await own.transaction((tx) => store.save(tx, sample(number), T));
+  expect(await seen.backlog()).toMatchObject({ pending: 3 });
+  expect(await store.nextDue()).toBe(T);
+  const { claims } = await store.claim({ ...request, limit: 3 });
+  const failure = { now: T, error: "e", dueAt: undefined };
+  const [first, second, third] = claims as [Claim, Claim, Claim];
+  await store.write([
+    { type: "delivered", claim: first, now: T },
+    { type: "failed", claim: second, failure },
+  ]);
+  expect((await store.expired(T + 1e7, 10)).claims).toHaveLength(1);
+  expect(await store.recover(third, failure, { name: "x", token: 1 })).toBe(true);
+  expect(await seen.counts()).toEqual({ pending: 0, retrying: 0, delivered: 1, dead: 2 });
+  expect(await store.replay({ ids: [second.message.id] }, T)).toBe(1);
+  expect(await store.discard("all")).toBe(1);
+  expect(await store.removeDelivered(T + 1, 10)).toBe(1);
+  expect(await seen.counts()).toEqual({ pending: 1, retrying: 0, delivered: 0, dead: 0 });
+  // What others commit is seen: no read has left a transaction open.
+  await seen.replay("all", T);
+  await other.query("UPDATE outbox_message SET due_at = due_at + 1");
+  expect(await store.nextDue()).toBe(T + 1);
+});
+
+it("saves with the right to insert into the table alone", async () => {
+  const uri = new URL(await makeMySqlDatabase(requiredUrl("MYSQL_URL")));
+  await using owner = connectToMySql(uri.href);
+  await migrate(owner);
+  const name = `p${uri.pathname.slice(6, 20)}`;
+  await owner.query(`CREATE USER ${name}@'%' IDENTIFIED BY 'secret'`);
+  await owner.query(`GRANT INSERT ON ${uri.pathname.slice(1)}.outbox_message TO ${name}@'%'`);
+  uri.username = name;
+  uri.password = "secret";
+  await using producer = connectToMySql(uri.href);
+  const store = new MySqlStore(producer);
+  await producer.transaction((tx) => store.save(tx, sample(1), T));
+  const again = producer.transaction((tx) => store.save(tx, sample(1), T));
+  await expect(again).rejects.toThrow(`message.id must be new, got ${idOf(1)}`);
+  expect(await new MySqlStore(owner).find(idOf(1))).toMatchObject({ id: idOf(1) });
+});
+
+it("orders what is saved after a copy with its sequence numbers behind what was copied", async () => {
+  await using copy = connectToMySql(await makeMySqlDatabase(requiredUrl("MYSQL_URL")));
+  await migrate(copy);
+  const store = new MySqlStore(copy, { order: "key" });
+  await copy.query(
+    `INSERT INTO outbox_message (sequence, id, topic, \`key\`, headers, payload, created_at, updated_at, due_at)
+     VALUES (5000, UUID(), 'a', 'k', '{}', '1', ${T}, ${T}, ${T})`,
+  );
+  await copy.query("ALTER TABLE outbox_message AUTO_INCREMENT = 1");
+  await copy.transaction((tx) => store.save(tx, sample(1), T));
+  const [row] = await copy.query("SELECT MIN(sequence) AS first FROM outbox_message WHERE id = ?", [
+    idOf(1),
+  ]);
+  expect(Number(row?.["first"])).toBeGreaterThan(5_000);
 });

@@ -163,6 +163,51 @@ it("finishes statements that the work did not wait for, and then commits", async
   expect(log.slice(2, 5)).toEqual(["query INSERT", "query UPDATE", "query COMMIT"]);
 });
 
+const doors: [string, (database: MySqlDatabase) => Promise<unknown>, own: readonly string[]][] = [
+  ["query", (database) => database.query("UPDATE"), ["UPDATE"]],
+  [
+    "transaction",
+    (database) => database.transaction((tx) => tx.query("UPDATE")),
+    ["START TRANSACTION", "UPDATE", "COMMIT"],
+  ],
+  [
+    "readCommitted",
+    (database) => database.readCommitted((tx) => tx.query("UPDATE")),
+    ["START TRANSACTION", "UPDATE", "COMMIT"],
+  ],
+  ["session", (database) => database.session((session) => session.query("UPDATE")), ["UPDATE"]],
+];
+
+it.each(doors)(
+  "%s rolls back a transaction of others, and reports the first",
+  async (_, call, own) => {
+    const level = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+    const { log, errors, database } = setUp({ "DO 0": OPEN, [level]: ofServer(1568) });
+    for (let time = 0; time < 2; time++) {
+      log.length = 0;
+      await call(database);
+      const sent = log.map((line) => line.replace("query ", ""));
+      expect(sent.filter((line) => line !== "DO 0" && line !== level)).toEqual([
+        ...["ROLLBACK", ...own, "write"],
+      ]);
+    }
+    expect(errors.map(({ message }) => message)).toEqual([
+      "the pool lent a connection inside a transaction, which was rolled back: commit or roll back before you release a connection",
+    ]);
+  },
+);
+
+it.each(doors)("%s commits if autocommit is off", async (_, call, own) => {
+  const off = { serverStatus: 0 };
+  const level = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+  const { log, errors, database } = setUp({ "DO 0": off, [level]: off });
+  await call(database);
+  expect(log.at(0)).toMatch(/DO 0|SET TRANSACTION/);
+  const ended = own.includes("COMMIT") ? own : [...own, "COMMIT"];
+  expect(log.slice(1)).toEqual([...ended.map((line) => `query ${line}`), "write"]);
+  expect(errors).toEqual([]);
+});
+
 it("survives a connection that reports several errors, and reports them", () => {
   const { pool, connection, errors } = setUp();
   pool.emit("connection", connection);

@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import type { Queryable, Row } from "@holdfast/outbox";
+import type { Claim, Queryable, Row } from "@holdfast/outbox";
 import {
   MySqlStore,
   type MySqlStoreOptions,
@@ -50,6 +50,33 @@ describe("a transaction of the store", () => {
     expect(transactions()).toBe(3);
     expect(clock.waiters()).toBe(0);
   });
+
+  it.each([1020, 1205, 1213])(
+    "runs again after error %i of the server, at each door",
+    async (number) => {
+      const clock = new FakeClock();
+      const errors: Error[] = [];
+      const { database, transactions } = failing(errors);
+      const store = new MySqlStore(database, { clock });
+      const id = idOf(1);
+      const claim = { message: { id }, relay: "a", number: 1, until: T } as Claim;
+      const doors: (() => Promise<unknown>)[] = [
+        () => store.claim({ ...request, limit: 1 }),
+        () => store.write([{ type: "delivered", claim, now: T }]),
+        () => store.recover(claim, { now: T, error: "e", dueAt: T }, { name: "x", token: 1 }),
+        () => store.replay("all", T),
+        () => store.discard({ ids: [id] }),
+        () => store.removeDelivered(T, 1),
+      ];
+      for (const door of doors) {
+        errors.push(serverError(number));
+        const before = transactions();
+        await clock.run(door);
+        expect(transactions() - before).toBe(2);
+      }
+      expect(clock.waiters()).toBe(0);
+    },
+  );
 
   it("gives up after five more, with the error of the last one", async () => {
     const clock = new FakeClock({ now: T });

@@ -13,30 +13,60 @@ const sql = statementsOf("outbox_", "none");
 const ordered = statementsOf("outbox_", "key");
 
 /** Each reads a part of one index, its own; in order, also the first message of each key. */
-const DUE = ["m range message_due"];
-const IN_ORDER = ["m range message_due", "b ref message_key"];
+const DUE = ["<derived2> ALL null filesort", "<derived3> ALL null filesort"];
+const HEAD = "b ref message_key";
 const PRIMARY = ["outbox_message range PRIMARY"];
 const STATUS = ["outbox_message range message_status"];
-const SOME = { topics: 1, exceptTopics: 1, hasExpired: false };
+const COUNTED = ["<derived2>", "<derived4>", "<derived6>"].map((table) => `${table} ALL null`);
+const look = { until: T, limit: 100 };
 const page = { topic: false, after: false, limit: 100 };
 const queries: [string, string, unknown[], string[]][] = [
-  ["due", sql.lockDue(T, 100, {}), [], DUE],
-  ["due of some", sql.lockDue(T, 100, SOME), ["a", "b"], DUE],
-  ["next due", sql.nextDue({}), [], DUE],
-  ["next due of some", sql.nextDue(SOME), ["a", "b"], DUE],
-  ["due in order", ordered.lockDue(T, 100, {}), [], IN_ORDER],
-  ["next due in order", ordered.nextDue({}), [], IN_ORDER],
+  ["due", sql.due(["fresh"], look), [], [...DUE, "outbox_message range message_due"]],
+  [
+    "due of a topic",
+    sql.due([{ topic: "a" }], look),
+    [],
+    [...DUE, "outbox_message range message_topic"],
+  ],
+  ["attempted", sql.due(["retrying"], look), [], [...DUE, "outbox_message range message_again"]],
+  ["expired", sql.due(["expired"], look), [], [...DUE, "outbox_message range message_again"]],
+  [
+    "due in order",
+    ordered.due(["fresh"], look),
+    [],
+    [
+      ...["<derived3> ALL null filesort", "<derived4> ALL null filesort"],
+      ...["outbox_message range message_due", HEAD],
+    ],
+  ],
+  ["topics", sql.topics, [], ["outbox_message range message_topic"]],
+  [
+    "first of keys",
+    ordered.firstOfKeys("", look),
+    [],
+    [
+      ...["<derived2> ALL null", "m eq_ref PRIMARY"],
+      ...[HEAD, "outbox_message range message_fresh"],
+    ],
+  ],
+  ["locks of those due", sql.lockDue(8), [...SEQUENCES, T], PRIMARY],
   ["expired claims", sql.expired(T, 100), [], ["m range message_claimed"]],
   ["a claim", sql.lockClaims(1), [idOf(1)], ["outbox_message const message_id"]],
   ["claims", sql.lockClaims(8), IDS, ["outbox_message range message_id"]],
   ["delivered", sql.deliver(8), [T, ...SEQUENCES], PRIMARY],
   ["delivered long ago", sql.lockDelivered(T, 10), [], STATUS],
-  ["dead", sql.lockDead("all"), [], ["outbox_message ref message_status"]],
-  ["dead of a topic", sql.lockDead("topic"), [""], ["outbox_message ref message_status"]],
-  ["some of the dead", sql.lockDead({ ids: 8 }), IDS, ["outbox_message range message_id"]],
+  ["dead", sql.findDead("all"), [], ["outbox_message ref message_status filesort"]],
+  ["dead of a topic", sql.findDead("topic"), [""], ["outbox_message ref message_status filesort"]],
+  ["some of the dead", sql.findDead({ ids: 8 }), IDS, ["outbox_message range message_id filesort"]],
+  ["locks of the dead", sql.lockDead(8), SEQUENCES, PRIMARY],
   ["dead letters", sql.deadLetters(page), [], ["m ref message_status filesort"]],
   ["removed", sql.remove(8), SEQUENCES, PRIMARY],
-  ["backlog", sql.backlog, [], STATUS],
+  [
+    "backlog",
+    sql.backlog,
+    [],
+    COUNTED.flatMap((table) => [table, "outbox_message ref message_status"]),
+  ],
 ];
 
 let database: MySqlDatabase;
