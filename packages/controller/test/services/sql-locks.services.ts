@@ -1,8 +1,8 @@
 import * as mysql from "@holdfast/controller/mysql-lock";
 import * as postgres from "@holdfast/controller/postgres-lock";
-import { createPool } from "mysql2/promise";
+import { createConnection, createPool } from "mysql2/promise";
 import pg from "pg";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
@@ -58,6 +58,94 @@ describe("MySqlLock on a server", () => {
       await pool.end();
     }
   });
+});
+
+describe("MySqlLock on a shared pool", () => {
+  const other = new mysql.MySqlLock(mysqlPool, { name: "shared" });
+  beforeEach(async () => {
+    await other.createTable();
+    await mysqlPool.query("DELETE FROM holdfast_lock WHERE name = 'shared'");
+  });
+
+  /** Each request of a lock, in the order in which a leader makes them. */
+  async function walk(lock: mysql.MySqlLock, between: () => Promise<void>): Promise<void> {
+    await between();
+    expect(await lock.get(signal)).toBeUndefined();
+    await between();
+    const { version } = await lock.create(record, signal);
+    expect((await other.get(signal))?.version).toBe(version);
+    await between();
+    const { version: next } = await lock.update(record, version, signal);
+    expect((await other.get(signal))?.version).toBe(next);
+    const { version: last } = await other.update(record, next, signal);
+    await between();
+    expect((await lock.get(signal))?.version).toBe(last);
+    const { version: newest } = await other.update(record, last, signal);
+    await between();
+    expect((await lock.list([lock], signal))[0]?.version).toBe(newest);
+  }
+
+  it("commits each lease with autocommit off, and sees those of others", async () => {
+    const pool = createPool({ uri, connectionLimit: 1 });
+    pool.pool.on("connection", (connection) => connection.query("SET autocommit = 0"));
+    try {
+      const lock = new mysql.MySqlLock(pool, { name: "shared" });
+      await lock.createTable();
+      await walk(lock, async () => {});
+    } finally {
+      await pool.end();
+    }
+  });
+
+  it("refuses a connection without a pool that does not commit", async () => {
+    const connection = await createConnection(uri);
+    await connection.query("SET autocommit = 0");
+    const lock = new mysql.MySqlLock(connection, { name: "shared" });
+    for (const request of [
+      () => lock.createTable(),
+      () => lock.get(signal),
+      () => lock.create(record, signal),
+      () => lock.update(record, "1", signal),
+      () => lock.list([lock], signal),
+    ])
+      await expect(request()).rejects.toThrow(/^MySqlLock: autocommit is off/);
+    await connection.end();
+  });
+
+  it("commits no transaction that other code has left open, and goes on afterwards", async () => {
+    const pool = createPool({ uri, connectionLimit: 1 });
+    await mysqlPool.query("CREATE TABLE IF NOT EXISTS others (n INT) ENGINE = InnoDB");
+    try {
+      const lock = new mysql.MySqlLock(pool, { name: "shared" });
+      await walk(lock, async () => {
+        const leaked = await pool.getConnection();
+        await leaked.query("START TRANSACTION");
+        await leaked.query("INSERT INTO others VALUES (1)");
+        leaked.release();
+        await expect(lock.get(signal)).rejects.toThrow(
+          /^MySqlLock: the connection is inside a transaction/,
+        );
+      });
+      const [rows] = await mysqlPool.query("SELECT n FROM others");
+      expect(rows).toEqual([]);
+    } finally {
+      await pool.end();
+    }
+  });
+});
+
+it("prepares few statements for lists of many lengths", async () => {
+  const pool = createPool({ uri, connectionLimit: 1 });
+  const locks = Array.from(
+    { length: 100 },
+    (_, at) => new mysql.MySqlLock(pool, { name: `length-${at}` }),
+  );
+  await locks[0]?.createTable();
+  for (let count = 0; count < 100; count++)
+    expect(await locks[0]?.list(locks.slice(0, count + 1), signal)).toHaveLength(count + 1);
+  const [rows] = await pool.query("SHOW SESSION STATUS LIKE 'Com_stmt_prepare'");
+  expect(Number((rows as { Value: string }[])[0]?.Value)).toBeLessThan(16);
+  await pool.end();
 });
 
 describe.each([
