@@ -1,7 +1,7 @@
 import { requireWhole } from "@holdfast/clock/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import type { ClaimFilter, MessageOrder } from "../store/outbox-store.ts";
-import { filledUp, LONGEST_LIST, sequenceOf } from "./lists.ts";
+import { sequenceOf } from "./lists.ts";
 import { type Lane, type Look, type Statements, textOf } from "./statements.ts";
 
 /** The most topics that one look reads: those that have waited longest. */
@@ -13,14 +13,14 @@ const KEYS = 256;
 /** The number of messages in which the next one that can be claimed is looked for. */
 const WINDOW = 64;
 
-/** How many times as many messages are found as are needed. */
-const SPARE = 4;
+/** How many times as many messages are found as are needed. In order, each costs a step in another index. */
+const SPARE = { none: 8, key: 3 };
 
 /** Later than any message. */
 const EVER = Number.MAX_SAFE_INTEGER;
 
 /** A message that can be claimed. */
-export interface DueMessage {
+export interface DueMessage extends Row {
   readonly sequence: unknown;
   /** Milliseconds since the epoch. */
   readonly dueAt: number;
@@ -56,7 +56,7 @@ export class DueMessages {
     const look = {
       ...filter,
       until: now,
-      limit: SPARE * (requireWhole("limit", limit, 0) + SPARE),
+      limit: SPARE[this.#order] * (requireWhole("limit", limit, 0) + 1),
     };
     const rows = await this.#look(on, filter, look);
     const found = claimable(rows);
@@ -150,25 +150,23 @@ function inOrder(messages: readonly DueMessage[]): readonly DueMessage[] {
 }
 
 /**
- * Locks so many of the messages that were found, the first ones, but for those that others have locked or claimed since.
+ * Locks so many of the messages that were found, but for those that others have locked or claimed since: the first ones,
+ * and any others in place of those.
  */
 export async function lockFirst(
   tx: Queryable,
   sql: Statements,
   found: readonly DueMessage[],
-  { now, limit }: { readonly now: number; readonly limit: number },
+  { now: until, limit }: { readonly now: number; readonly limit: number },
 ): Promise<readonly Row[]> {
   const locked: Row[] = [];
-  for (let rest = found; rest.length > 0 && locked.length < limit; ) {
-    const next = rest.slice(0, Math.min(limit - locked.length, LONGEST_LIST));
-    rest = rest.slice(next.length);
-    const list = filledUp(next.map(({ sequence }) => sequence));
-    const rows = await tx.query(sql.lockDue(list.length), [...list, Math.floor(now)]);
-    const rowOf = new Map(rows.map((row) => [String(sequenceOf(row)), row]));
-    for (const { sequence } of next) {
-      const row = rowOf.get(String(sequence));
-      if (row !== undefined) locked.push(row);
-    }
+  for (const part of [found.slice(0, limit), found.slice(limit)]) {
+    const room = limit - locked.length;
+    if (part.length === 0 || room === 0) break;
+    const text = sql.lockDue(part.map(sequenceOf), { until, limit: room });
+    locked.push(...(await tx.query(text)));
   }
-  return locked;
+  const places = new Map(found.map((message, place) => [String(message.sequence), place]));
+  const placeOf = (row: Row): number => places.get(String(sequenceOf(row))) ?? 0;
+  return locked.sort((one, other) => placeOf(one) - placeOf(other));
 }

@@ -1,7 +1,7 @@
 import type { Queryable, Row } from "../store/database.ts";
 
 /** The most values in one list. */
-export const LONGEST_LIST = 1_024;
+const LONGEST_LIST = 1_024;
 
 /**
  * Cuts values into lists for `IN`. Each is filled up with its last value to a power of two, or there
@@ -15,7 +15,7 @@ export function listsOf<Value>(values: readonly Value[]): readonly (readonly Val
 }
 
 /** A list that is filled up with its last value to a power of two. An empty one stays so. */
-export function filledUp<Value>(values: readonly Value[]): readonly Value[] {
+function filledUp<Value>(values: readonly Value[]): readonly Value[] {
   const list = [...values];
   const last = list.at(-1) as Value;
   while (list.length > 0 && !Number.isInteger(Math.log2(list.length))) list.push(last);

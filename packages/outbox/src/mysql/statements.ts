@@ -59,8 +59,8 @@ export interface Statements {
    * `is_first` is 1 if the look selects it.
    */
   firstOfKeys(after: string, look: Look): string;
-  /** Locks a list of messages; those that others have locked or claimed are left out. */
-  lockDue(count: number): string;
+  /** Locks messages of a list, at most so many; those that others have locked or claimed are left out. */
+  lockDue(sequences: readonly unknown[], look: Pick<Look, "until" | "limit">): string;
   lockDelivered(before: number, limit: number): string;
   findDead(scope: DeadLetterScope): string;
   lockDead(count: number): string;
@@ -142,6 +142,9 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
     ORDER BY b.\`key\`, b.is_open, b.sequence LIMIT 1)`;
   const [key, isFirst] =
     order === "key" ? [", `key`", `, m.sequence = ${firstOf("m.`key`")} AS is_first`] : ["", ""];
+  /** A look finds more than are needed, so not all of one lane. In order, a full look says that there may be more. */
+  const limitIn = (lanes: readonly Lane[], { limit }: Look): number =>
+    order === "key" ? limit : Math.ceil(limit / Math.min(lanes.length, 4));
   const laneOf = (lane: Lane, look: Look): string => {
     const { index, at, where } = partOf(lane, look);
     return `(
@@ -154,11 +157,14 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
       SELECT HEX(claimable_topic) AS topic_digits, MIN(due_at) AS due_at
       FROM ${message} FORCE INDEX (message_topic)
       WHERE claimable_topic IS NOT NULL GROUP BY claimable_topic`,
-    due: (lanes, look) => `
+    due: (lanes, look) => {
+      const each = { ...look, limit: limitIn(lanes, look) };
+      return `
       SELECT m.sequence, m.due_at ${isFirst} FROM (
-        SELECT * FROM (${lanes.map((lane) => laneOf(lane, look)).join(" UNION ALL ")}) AS lanes
+        SELECT * FROM (${lanes.map((lane) => laneOf(lane, each)).join(" UNION ALL ")}) AS lanes
         ORDER BY due_at, sequence LIMIT ${limitOf(look.limit)}) AS m
-      ORDER BY m.due_at, m.sequence`,
+      ORDER BY m.due_at, m.sequence`;
+    },
     firstOfKeys: (after, look) => `
       SELECT HEX(k.fresh_key) AS key_digits, m.sequence, m.due_at,
         COALESCE(m.claimable_at <= ${instantOf("now", look.until)} ${selected(look)}, 0) AS is_first
@@ -166,10 +172,11 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
         SELECT fresh_key, MIN(due_at) AS due_at FROM ${message} FORCE INDEX (message_fresh)
         WHERE fresh_key > X'${after}' GROUP BY fresh_key LIMIT ${limitOf(look.limit)}) AS k
       LEFT JOIN ${message} m ON m.sequence = ${firstOf("CONVERT(k.fresh_key USING utf8mb4) COLLATE utf8mb4_bin")}`,
-    lockDue: (count) => `
+    lockDue: (sequences, { until, limit }) => `
       SELECT sequence, LENGTH(payload) AS bytes FROM ${message} FORCE INDEX (PRIMARY)
-      WHERE sequence IN ${listOf(count)} AND claimed_by IS NULL AND due_at <= ?
-      FOR UPDATE SKIP LOCKED`,
+      WHERE sequence IN (${sequences.map((each) => BigInt(String(each))).join(", ")})
+        AND claimed_by IS NULL AND due_at <= ${instantOf("now", until)}
+      LIMIT ${limitOf(limit)} FOR UPDATE SKIP LOCKED`,
     claim: (count) => `
       UPDATE ${message} SET claimed_by = ?, claimed_until = ?, claim_number = claim_number + 1
       WHERE sequence IN ${listOf(count)}`,

@@ -49,7 +49,7 @@ const queries: [string, string, unknown[], string[]][] = [
       ...[HEAD, "outbox_message range message_fresh"],
     ],
   ],
-  ["locks of those due", sql.lockDue(8), [...SEQUENCES, T], PRIMARY],
+  ["locks of those due", sql.lockDue(SEQUENCES, look), [], PRIMARY],
   ["expired claims", sql.expired(T, 100), [], ["m range message_claimed"]],
   ["a claim", sql.lockClaims(1), [idOf(1)], ["outbox_message const message_id"]],
   ["claims", sql.lockClaims(8), IDS, ["outbox_message range message_id"]],
