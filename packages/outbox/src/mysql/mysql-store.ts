@@ -66,7 +66,8 @@ export interface MySqlStoreOptions {
    *
    * Messages are ordered by when they are inserted, not by when they are committed: a transaction that
    * inserts first and commits last does not delay the messages of others. Keys that differ only in
-   * spaces at their end are one key.
+   * spaces at their end are one key. While more messages than a claim looks at wait for an earlier one of their key,
+   * the claim takes the first ones of the next 256 keys.
    *
    * @defaultValue `"none"`
    */
@@ -84,8 +85,8 @@ export interface MySqlStoreOptions {
  * Messages in MySQL 8 or MariaDB 10.6 or later, in the tables that `migrate` makes. One node takes all
  * writes. The server's `binlog_format` must not be `STATEMENT`.
  *
- * A transaction of the store that the server ends because of a deadlock (1213) or a lock that it waited
- * for too long (1205) runs again, up to 5 times.
+ * A transaction of the store that the server ends because of a deadlock (1213), a lock that it waited for too long (1205)
+ * or a row that has changed since it was read (1020) runs again, up to 5 times.
  *
  * @example
  * ```ts no-run

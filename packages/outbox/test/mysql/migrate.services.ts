@@ -49,3 +49,11 @@ it("does not wait for the migrations of another database or prefix", async () =>
     expect(await waiting).toEqual([1, 2]);
   });
 });
+
+it("changes a table once, if a process ended before it said so", async () => {
+  await using database = await open();
+  await migrate(database);
+  await database.query("DELETE FROM outbox_migration WHERE number = 2");
+  expect(await migrate(database)).toEqual([2]);
+  expect(await migrate(database)).toEqual([]);
+});
