@@ -120,7 +120,7 @@ describe("beside many messages of another kind, a call reads and locks those tha
       });
       expect(await world.readsOf(() => world.store.nextDue(undefined, filter))).toBeLessThan(600);
       const claim = (store: MySqlStore) => store.claim({ ...request, ...filter });
-      expect(await world.locksOf(claim)).toBeLessThanOrEqual(2 * FEW);
+      expect(await world.locksOf(claim)).toBeLessThanOrEqual(FEW);
       expect(await world.readsOf(() => claim(world.store))).toBeLessThan(1_000);
     });
 
@@ -129,7 +129,7 @@ describe("beside many messages of another kind, a call reads and locks those tha
     await fill(world.database, MANY, { "`key`": "'hot'", due_at: T - 1 });
     await fill(world.database, 3 * FEW, { "`key`": "CONCAT('b', n)" });
     const claim = (store: MySqlStore) => store.claim({ ...request, hasExpired: false });
-    expect(await world.locksOf(claim)).toBeLessThanOrEqual(2 * FEW);
+    expect(await world.locksOf(claim)).toBeLessThanOrEqual(FEW);
     expect(await world.readsOf(() => claim(world.store))).toBeLessThan(1_000);
     expect(await world.readsOf(() => world.store.nextDue())).toBeLessThan(1_000);
   });
@@ -152,7 +152,7 @@ describe("beside many messages of another kind, a call reads and locks those tha
       );
     const selection = "ids" in Object(given) ? { ids: ids.map(({ id }) => String(id)) } : given;
     const locks = await world.locksOf((store) => store.replay(selection, T));
-    expect(locks).toBeLessThanOrEqual(2 * FEW);
+    expect(locks).toBeLessThanOrEqual(FEW);
   });
 
   it("recovers one, and removes those delivered long ago", async () => {
