@@ -216,7 +216,7 @@ function selected({ topics, exceptTopics = [] }: Look): string {
 }
 
 /** The bytes of a text in hexadecimal digits, which no `sql_mode` changes. */
-export function digitsOf(text: string): string {
+function digitsOf(text: string): string {
   const digits = [...new TextEncoder().encode(text)].map((byte) => byte.toString(16));
   return digits.map((each) => each.padStart(2, "0")).join("");
 }

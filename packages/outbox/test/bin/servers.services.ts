@@ -79,7 +79,7 @@ describe.each(SERVERS)("npx @holdfast/outbox on $name", (server) => {
     expect(printed.stdout).toContain(
       "INSERT INTO outbox_migration (number, name) VALUES (1, 'messages');\n",
     );
-    expect((await runBin(["migrate"], url)).stdout).toBe("applied 1\n");
+    expect((await runBin(["migrate"], url)).stdout).toMatch(/^applied 1(, \d+)*\n$/);
     expect((await runBin(["migrate", "--print"], url)).stdout).toBe("");
     expect((await runBin(["migrate"], url)).stdout).toBe("the tables are up to date\n");
     const other = await runBin(["status", "--prefix", "other_"], url);
