@@ -61,7 +61,7 @@ export class DueMessages {
     const rows = await this.#look(on, filter, look);
     const found = claimable(rows);
     if (this.#isWhole(rows, look, filter) || found.length >= limit) return found;
-    const more = await this.#firstOfKeys(on, look);
+    const more = await this.#firstOfKeys(on, filter, look);
     return inOrder([...found, ...more.found]);
   }
 
@@ -72,7 +72,7 @@ export class DueMessages {
     const rows = await this.#look(on, filter, look);
     const [first] = claimable(rows);
     if (first !== undefined || this.#isWhole(rows, look, filter)) return first?.dueAt;
-    const { found, isWhole } = await this.#firstOfKeys(on, look);
+    const { found, isWhole } = await this.#firstOfKeys(on, filter, look);
     return isWhole ? inOrder(found)[0]?.dueAt : Number(rows.at(-1)?.["due_at"]);
   }
 
@@ -90,7 +90,7 @@ export class DueMessages {
     const lanes: Lane[] = filter.hasExpired === false ? [] : ["expired"];
     if (filter.hasExpired === true) return lanes;
     const topics = await this.#topicsOf(on, filter, look);
-    return [...lanes, ...(topics?.map((topic) => ({ topic })) ?? ["fresh" as const])];
+    return [...lanes, ...(topics?.map((topic) => ({ topic })) ?? ["all" as const])];
   }
 
   /** The topics to look at one by one; undefined for all. */
@@ -117,9 +117,11 @@ export class DueMessages {
   /** The messages that are the first ones of their keys, of those that were attempted and of some keys. */
   async #firstOfKeys(
     on: Queryable,
+    { hasExpired }: ClaimFilter,
     look: Look,
   ): Promise<{ readonly found: readonly DueMessage[]; readonly isWhole: boolean }> {
-    const attempted = await on.query(this.#sql.due(["retrying"], look));
+    const lanes: Lane[] = hasExpired === false ? ["retrying"] : ["retrying", "expired"];
+    const attempted = await on.query(this.#sql.due(lanes, look));
     const after = this.#after;
     const keys = [...(await on.query(this.#sql.firstOfKeys(after, { ...look, limit: KEYS })))];
     let isWhole = keys.length < KEYS;

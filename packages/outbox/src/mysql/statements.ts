@@ -21,12 +21,12 @@ type DeadLetterScope = { readonly ids: number } | "topic" | "all";
  *
  * | Lane | Unclaimed messages |
  * | --- | --- |
- * | `fresh` | without an expired claim |
- * | a topic | of it, without an expired claim |
- * | `retrying` | that were attempted, without an expired claim |
- * | `expired` | with an expired claim |
+ * | `all` | all without an expired claim |
+ * | a topic | those of it |
+ * | `retrying` | those that were attempted |
+ * | `expired` | all with an expired claim |
  */
-export type Lane = "fresh" | "retrying" | "expired" | { readonly topic: string };
+export type Lane = "all" | "retrying" | "expired" | { readonly topic: string };
 
 /** A look at the messages that are due until an instant. */
 export interface Look extends Pick<ClaimFilter, "topics" | "exceptTopics"> {
@@ -192,7 +192,7 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
 
 /** The index of a lane, the column of its order, and what selects it. */
 function partOf(lane: Lane, look: Look): { index: string; at: string; where: string } {
-  if (lane === "fresh") return { index: "message_due", at: "claimable_at", where: "TRUE" };
+  if (lane === "all") return { index: "message_due", at: "claimable_at", where: "TRUE" };
   if (typeof lane === "object")
     return {
       index: "message_topic",
