@@ -30,12 +30,12 @@ export interface DueMessage extends Row {
  * Finds the messages that can be claimed, without a lock.
  *
  * In order, a message that is not the first one of its key waits. When such messages fill a look, it reads the first
- * messages of the next keys too: {@link KEYS} of them, and the next look those that follow.
+ * messages of the next keys too: {@link KEYS} of them, and after a claim those that follow.
  */
 export class DueMessages {
   readonly #sql: Statements;
   readonly #order: MessageOrder;
-  /** The key, in hexadecimal digits, after which the next look goes on. */
+  /** The key, in hexadecimal digits, after which the next claim goes on. */
   #after = "";
 
   constructor(sql: Statements, order: MessageOrder) {
@@ -62,6 +62,7 @@ export class DueMessages {
     const found = claimable(rows);
     if (this.#isWhole(rows, look, filter) || found.length >= limit) return found;
     const more = await this.#firstOfKeys(on, filter, look);
+    this.#after = more.after;
     return inOrder([...found, ...more.found]);
   }
 
@@ -114,12 +115,12 @@ export class DueMessages {
       .map(({ topic }) => topic);
   }
 
-  /** The messages that are the first ones of their keys, of those that were attempted and of some keys. */
-  async #firstOfKeys(
-    on: Queryable,
-    { hasExpired }: ClaimFilter,
-    look: Look,
-  ): Promise<{ readonly found: readonly DueMessage[]; readonly isWhole: boolean }> {
+  /**
+   * The messages that are the first ones of their keys, of those that were attempted and of some keys.
+   *
+   * @returns with them the key after which to go on, and whether these are all
+   */
+  async #firstOfKeys(on: Queryable, { hasExpired }: ClaimFilter, look: Look): Promise<FirstOfKeys> {
     const lanes: Lane[] = hasExpired === false ? ["retrying"] : ["retrying", "expired"];
     const attempted = await on.query(this.#sql.due(lanes, look));
     const after = this.#after;
@@ -130,12 +131,18 @@ export class DueMessages {
       isWhole = others.length < KEYS;
       keys.push(...others);
     }
-    this.#after = isWhole ? "" : String(keys.at(-1)?.["key_digits"]);
     return {
       found: [...claimable(attempted), ...claimable(keys)],
+      after: isWhole ? "" : String(keys.at(-1)?.["key_digits"]),
       isWhole: isWhole && attempted.length < look.limit,
     };
   }
+}
+
+interface FirstOfKeys {
+  readonly found: readonly DueMessage[];
+  readonly after: string;
+  readonly isWhole: boolean;
 }
 
 /** The first messages of their keys; all without an order. */

@@ -290,3 +290,25 @@ describe("order key, with a thousand messages of each key", () => {
     expect(claims.map(({ message }) => message.key)).toEqual(["k57"]);
   });
 });
+
+it("order key: finds a message behind more keys that wait than one look reads", async () => {
+  await using world = await open("key");
+  const { store, database } = world;
+  const retrying = { status: "'retrying'", failed_attempts: 1, due_at: T + 1e6 };
+  await fill(database, 600, { ...retrying, "`key`": "CONCAT('k', n)" });
+  await fill(database, 600, { "`key`": "CONCAT('k', n)", due_at: T - 1 });
+  await fill(database, 1, { "`key`": "'z'" });
+  const looks: number[] = [];
+  for (;;) {
+    looks.push((await store.nextDue(undefined, { hasExpired: false })) ?? Number.NaN);
+    const { claims } = await store.claim({ ...request, hasExpired: false });
+    if (claims.length === 0 && looks.length < 6) continue;
+    expect(claims.map(({ message }) => message.key)).toEqual(["z"]);
+    break;
+  }
+  // Too early is right, if not every key was looked at: the relay looks again soon.
+  expect(looks.filter((look) => look <= T)).toEqual(looks);
+  const { claims } = await store.claim({ ...request, now: T + 1e6, limit: 600 });
+  expect(claims.map(({ message }) => message.status)).toEqual(claims.map(() => "retrying"));
+  expect(claims).not.toEqual([]);
+});
