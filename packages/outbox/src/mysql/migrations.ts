@@ -50,7 +50,8 @@ const messages = (prefix: string): Migration => ({
 });
 
 /**
- * Indexes that read the messages of one topic, one key or one state only. A relay of the version before works beside
+ * Indexes that read the messages of one topic, one key or one state only. Each changes when a message enters or leaves
+ * it, and not when a claimed one is delivered. A relay of the version before works beside
  * it, but finds no message with an expired claim. One statement: it copies the table, and must not do so twice.
  */
 const lanes = (prefix: string): Migration => ({
@@ -69,13 +70,16 @@ const lanes = (prefix: string): Migration => ({
         CASE WHEN claimed_by IS NULL AND expired_claims = 0 AND failed_attempts = 0 AND due_at IS NOT NULL
           THEN CAST(\`key\` AS BINARY) END) STORED
         COMMENT 'NULL when claimable_at is, or after an attempt',
+      ADD COLUMN again_at BIGINT GENERATED ALWAYS AS (
+        CASE WHEN claimed_by IS NULL AND (failed_attempts > 0 OR expired_claims > 0) THEN due_at END) STORED
+        COMMENT 'NULL when claimed, delivered or dead, or before an attempt',
       ADD COLUMN has_expired TINYINT GENERATED ALWAYS AS (
         CASE WHEN claimed_by IS NULL AND due_at IS NOT NULL AND (failed_attempts > 0 OR expired_claims > 0)
           THEN expired_claims > 0 END) STORED
-        COMMENT 'NULL when claimed, delivered or dead, or before an attempt',
-      ADD KEY message_topic (claimable_topic, due_at),
-      ADD KEY message_fresh (fresh_key, due_at),
-      ADD KEY message_again (has_expired, due_at)`,
+        COMMENT 'NULL when again_at is',
+      ADD KEY message_topic (claimable_topic, claimable_at),
+      ADD KEY message_fresh (fresh_key, claimable_at),
+      ADD KEY message_again (has_expired, again_at)`,
   ],
 });
 

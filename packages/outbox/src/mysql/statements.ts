@@ -154,7 +154,7 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
   };
   return {
     topics: `
-      SELECT HEX(claimable_topic) AS topic_digits, MIN(due_at) AS due_at
+      SELECT HEX(claimable_topic) AS topic_digits, MIN(claimable_at) AS due_at
       FROM ${message} FORCE INDEX (message_topic)
       WHERE claimable_topic IS NOT NULL GROUP BY claimable_topic`,
     due: (lanes, look) => {
@@ -169,7 +169,7 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
       SELECT HEX(k.fresh_key) AS key_digits, m.sequence, m.due_at,
         COALESCE(m.claimable_at <= ${instantOf("now", look.until)} ${selected(look)}, 0) AS is_first
       FROM (
-        SELECT fresh_key, MIN(due_at) AS due_at FROM ${message} FORCE INDEX (message_fresh)
+        SELECT fresh_key, MIN(claimable_at) AS due_at FROM ${message} FORCE INDEX (message_fresh)
         WHERE fresh_key > X'${after}' GROUP BY fresh_key LIMIT ${limitOf(look.limit)}) AS k
       LEFT JOIN ${message} m ON m.sequence = ${firstOf("CONVERT(k.fresh_key USING utf8mb4) COLLATE utf8mb4_bin")}`,
     lockDue: (sequences, { until, limit }) => `
@@ -196,11 +196,11 @@ function partOf(lane: Lane, look: Look): { index: string; at: string; where: str
   if (typeof lane === "object")
     return {
       index: "message_topic",
-      at: "due_at",
+      at: "claimable_at",
       where: `claimable_topic = X'${digitsOf(lane.topic)}'`,
     };
   const where = `has_expired = ${lane === "expired" ? 1 : 0} ${selected(look)}`;
-  return { index: "message_again", at: "due_at", where };
+  return { index: "message_again", at: "again_at", where };
 }
 
 /** Compares bytes: a comparison of texts ignores spaces at their end. */
