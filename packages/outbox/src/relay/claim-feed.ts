@@ -1,22 +1,15 @@
-import { type Clock, onAbort } from "@holdfast/clock";
-import { deferred } from "@holdfast/clock/internal";
-import { Backoff, type DelayFunc, withTimeout } from "@holdfast/wait";
-import { loop } from "@holdfast/wait/internal";
+import { abortable, deferred } from "@holdfast/clock/internal";
+import { withTimeout } from "@holdfast/wait";
 import { bytesOf } from "../message/stored-payload.ts";
 import type { ClaimFilter, ClaimRequest } from "../store/outbox-store.ts";
 import { report } from "../task.ts";
+import { InterruptibleSleep, Look, repeat } from "./look.ts";
 import type { HeldClaim } from "./outcomes.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
 import type { Wanted } from "./topic-queue.ts";
 
-/** Delay before the next look for messages that are due and were not claimed, in milliseconds. */
+/** Delay before the next claim of messages that are due and were not claimed, in milliseconds. */
 const SOON = 100;
-
-/** A look that found little beside topics with many messages reads these too: it takes a tenth of the time. */
-const REST = 10;
-
-/** The delays after the store has failed, in milliseconds. */
-const STORE_AGAIN = { duration: 200, factor: 2, cap: 5_000, jitter: 0.2 };
 
 type WantedClaims = Pick<ClaimRequest, "limit" | "maxBytes" | "exceptTopics" | "hasExpired">;
 
@@ -39,34 +32,41 @@ export class ClaimFeed {
   readonly #options: ResolvedRelayOptions;
   readonly #hooks: ClaimFeedHooks;
   readonly #sleep: InterruptibleSleep;
-  /** The next look for due messages: a monotonic instant. */
-  #lookAt: number;
-  /** The topics that the last look has left out. */
+  /** Looks for the next due message, after a claim that found few. */
+  readonly #due: Look;
+  /** Looks for a message with an expired claim. */
+  readonly #expired: Look;
+  /** The next claim: a monotonic instant. */
+  #claimAt: number;
+  /** The duration of the last claim that found few. Another one that is not known to find more waits for as long. */
+  #rest = 0;
+  /** The topics that the last claim has left out. */
   #leftOut: readonly string[] = [];
-  /** The next look for a message with an expired claim, which is attempted alone: a monotonic instant. */
-  #lookAloneAt: number;
-  /** No look that leaves topics out is made before this monotonic instant. */
+  /** No claim that leaves topics out is made before this monotonic instant. */
   #restUntil: number = Number.NEGATIVE_INFINITY;
+  /** Attempts the message with an expired claim that was found. It never rejects. */
+  #alone: (() => Promise<void>) | undefined;
 
   constructor(options: ResolvedRelayOptions, hooks: ClaimFeedHooks) {
     this.#options = options;
     this.#hooks = hooks;
     this.#sleep = new InterruptibleSleep(options.clock);
-    this.#lookAt = options.clock.monotonic();
-    this.#lookAloneAt = this.#lookAt + options.pollInterval;
+    this.#due = new Look(options);
+    this.#expired = new Look(options);
+    this.#claimAt = options.clock.monotonic();
+    this.#expired.lookAt(this.#claimAt + options.pollInterval);
   }
 
-  /** Looks for due messages at once. */
+  /** Claims at once. */
   wake(): void {
-    this.#lookAt = Number.NEGATIVE_INFINITY;
+    this.#claimAt = Number.NEGATIVE_INFINITY;
     this.#sleep.interrupt();
   }
 
   /** A message is due then, in milliseconds since the epoch. */
   dueAt(instant: number): void {
     const { clock } = this.#options;
-    this.#lookAt = Math.min(this.#lookAt, clock.monotonic() + instant - clock.now());
-    this.#sleep.interrupt();
+    this.#claimNotAfter(clock.monotonic() + instant - clock.now());
   }
 
   /** The workers may have room. */
@@ -74,100 +74,102 @@ export class ClaimFeed {
     this.#sleep.interrupt();
   }
 
-  /** Claims until the signal aborts. */
+  /** Claims until the signal aborts. Neither look holds up the claims. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#options;
-    let delay: DelayFunc | undefined;
     const turn = async (): Promise<void> => {
-      const wanted = await this.#untilNeeded(signal);
-      if (wanted === "alone") await this.#claimAlone(signal);
-      else if (wanted !== undefined) await this.#claim(wanted);
-      delay = undefined;
-    };
-    const onError = (error: unknown): void => {
-      delay ??= new Backoff({ ...STORE_AGAIN, random }).delayFunc();
-      report({ type: "error", error }, this.#options);
-    };
-    await loop({ run: turn, delay: () => delay?.() ?? 0, signal, clock, onError });
-  }
-
-  /** Waits until there is room, and something to claim. Undefined after the abort. */
-  async #untilNeeded(signal: AbortSignal): Promise<Wanted | "alone" | undefined> {
-    const { clock } = this.#options;
-    for (;;) {
-      if (signal.aborted) return undefined;
-      const now = clock.monotonic();
-      if (this.#lookAloneAt <= now) return "alone";
+      await this.#sleep.until(() => this.#nextTurn(), signal);
+      if (signal.aborted) return;
       const wanted = this.#hooks.wanted();
-      const lookAt = wanted === undefined ? Number.POSITIVE_INFINITY : this.#lookFor(wanted);
-      if (lookAt <= now) return wanted;
-      // A sleep of less than the clock can measure would be none at all.
-      await this.#sleep.run(Math.ceil(Math.min(lookAt, this.#lookAloneAt) - now), signal);
-    }
+      if (this.#alone !== undefined) await this.#alone();
+      else if (wanted !== undefined) await this.#claim(wanted);
+    };
+    await Promise.all([
+      repeat({ run: turn, rest: () => 0, signal }, this.#options),
+      this.#due.run((own) => this.#lookForDue(own), signal),
+      this.#expired.run((own) => this.#lookForExpired(own), signal),
+    ]);
   }
 
-  /** When to look for these. */
-  #lookFor({ exceptTopics }: Wanted): number {
+  /** A monotonic instant; `Infinity` while there is no room. */
+  #nextTurn(): number {
+    if (this.#alone !== undefined) return Number.NEGATIVE_INFINITY;
+    const wanted = this.#hooks.wanted();
+    if (wanted === undefined) return Number.POSITIVE_INFINITY;
+    const { exceptTopics } = wanted;
     // A topic that has room again may have more.
     if (this.#leftOut.some((topic) => !exceptTopics.includes(topic)))
       return Number.NEGATIVE_INFINITY;
-    return exceptTopics.length > 0 ? Math.max(this.#lookAt, this.#restUntil) : this.#lookAt;
+    return exceptTopics.length > 0 ? Math.max(this.#claimAt, this.#restUntil) : this.#claimAt;
   }
 
-  /** Claims what is wanted, and decides when to look again. */
+  #claimNotAfter(instant: number): void {
+    this.#claimAt = Math.min(this.#claimAt, instant);
+    this.#sleep.interrupt();
+  }
+
+  /** Claims what is wanted, and decides when to claim again. */
   async #claim(wanted: Wanted): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, pollInterval } = this.#options;
     const asked = clock.monotonic();
-    this.#lookAt = Number.POSITIVE_INFINITY; // From now on `wake` and `dueAt` may lower it.
+    this.#claimAt = Number.POSITIVE_INFINITY; // From now on `wake` and `dueAt` may lower it.
     this.#leftOut = wanted.exceptTopics;
     try {
       if (await this.#request({ ...wanted, hasExpired: false })) {
-        this.#lookAt = asked;
+        this.#claimAt = asked;
         return;
       }
-      // If `wake` says that there is more, there is no need to ask.
-      if (this.#lookAt > asked) {
-        const next = asked + (await this.#untilNextLook(wanted));
-        this.#lookAt = Math.min(this.#lookAt, next);
-      }
-      const now = clock.monotonic();
-      this.#restUntil = now + Math.max(SOON, REST * (now - asked));
     } catch (error) {
-      this.#lookAt = asked;
+      this.#claimAt = asked;
       throw error;
     }
+    const now = clock.monotonic();
+    this.#rest = now - asked;
+    this.#restUntil = now + Math.max(SOON, this.#rest);
+    // If `wake` says that there is more, there is no need to look.
+    if (this.#claimAt > asked) this.#due.lookAt(now);
+    this.#claimNotAfter(Math.max(asked + pollInterval, now + this.#rest));
   }
 
-  /** Another process may make a message due, and another relay may be claiming one that is. */
-  async #untilNextLook({ exceptTopics }: Wanted): Promise<number> {
-    const delay = await this.#untilDue({ exceptTopics, hasExpired: false });
-    return delay > 0 ? Math.min(delay, this.#options.pollInterval) : SOON;
+  /** Another process may have made a message due, and another relay may be claiming one that is. */
+  async #lookForDue(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const delay = await this.#untilDue({ exceptTopics: this.#leftOut, hasExpired: false }, signal);
+    this.#claimNotAfter(clock.monotonic() + (delay > 0 ? delay : Math.max(SOON, this.#rest)));
   }
 
   /**
    * Attempts one message of which a claim has expired, alone: it may end the process, and must not take others along.
-   * Afterwards the others have as much time as that took.
+   * Afterwards the others have as much time as all of that took.
    */
-  async #claimAlone(signal: AbortSignal): Promise<void> {
+  async #lookForExpired(signal: AbortSignal): Promise<void> {
     const { clock, pollInterval } = this.#options;
     const asked = clock.monotonic();
-    this.#lookAloneAt = asked + pollInterval;
-    const delay = await this.#untilDue({ hasExpired: true });
-    this.#lookAloneAt = asked + Math.min(delay, pollInterval);
-    if (delay > 0) return;
-    const claim = (): Promise<boolean> => this.#request({ limit: 1, hasExpired: true });
-    await this.#hooks.alone(claim, signal);
+    const delay = await this.#untilDue({ hasExpired: true }, signal);
+    if (delay <= 0) await this.#attemptAlone(signal);
     const now = clock.monotonic();
-    this.#lookAloneAt = now + Math.max(SOON, now - asked);
+    this.#expired.lookAt(delay > 0 ? asked + Math.min(delay, pollInterval) : now + SOON);
+  }
+
+  /** After the claim in hand. */
+  async #attemptAlone(signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = deferred<void>();
+    const claim = (): Promise<boolean> => this.#request({ limit: 1, hasExpired: true });
+    this.#alone = async () => {
+      this.#alone = undefined;
+      await this.#hooks.alone(claim, signal).then(resolve, reject);
+    };
+    this.#sleep.interrupt();
+    await abortable(() => promise, signal);
   }
 
   /** The time until a message is due: not above 0 if one is, `Infinity` if there is none. */
-  async #untilDue(among: Omit<ClaimFilter, "topics">): Promise<number> {
+  async #untilDue(among: Omit<ClaimFilter, "topics">, signal: AbortSignal): Promise<number> {
     const { store, clock, storeTimeout, topics } = this.#options;
     const now = clock.now();
     const filter = { ...among, topics };
-    const next = await withTimeout((signal) => store.nextDue(signal, filter), storeTimeout, {
+    const next = await withTimeout((own) => store.nextDue(own, filter), storeTimeout, {
       clock,
+      signal,
       label: "store",
     });
     return next === undefined ? Number.POSITIVE_INFINITY : next - now;
@@ -194,33 +196,5 @@ export class ClaimFeed {
       return claims.length + invalid.length === limit || bytes > maxBytes / 2;
     };
     return await withTimeout(request, storeTimeout, { clock, label: "store" });
-  }
-}
-
-/** A sleep that can be cut short. One at a time. */
-class InterruptibleSleep {
-  readonly #clock: Clock;
-  #wake: () => void = () => {};
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  /** Ends the sleep, if there is one. */
-  interrupt(): void {
-    this.#wake();
-  }
-
-  /**
-   * @param duration - the maximum, in milliseconds
-   * @param signal - ends the sleep too
-   * @returns a promise that always resolves
-   */
-  async run(duration: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = deferred<void>();
-    this.#wake = resolve;
-    using _timer = this.#clock.afterFunc(duration, resolve, { label: "due" });
-    using _abort = onAbort(signal, () => resolve());
-    await promise;
   }
 }

@@ -148,7 +148,7 @@ export class Relay {
     const isAlone = this.#mode === "alone" && held.claim.message.expiredClaims > 0;
     const isOpen = this.#mode === "open" && this.#queue.hasRoom(topic, this.#requested);
     if (this.#state === "running" && (isAlone || isOpen)) {
-      this.#queue.add(held);
+      this.#queue.add(held, { isAlone });
       this.#begin();
     } else this.#release(held);
   }

@@ -73,15 +73,20 @@ export class TopicQueue {
     return this.#size + this.#inFlight < places + this.#options.workers;
   }
 
-  add(held: HeldClaim): void {
+  /** A message that is attempted alone competes with no other topic: it takes no workers from one. */
+  add(held: HeldClaim, { isAlone }: { readonly isAlone: boolean }): void {
     const { message } = held.claim;
-    this.#hasSeveral = !this.#isSole(message.topic);
-    this.#first ??= message.topic;
+    if (!isAlone) this.#see(message.topic);
     const lane = this.#laneOf(message.topic);
     lane.waiting.push({ held, place: this.#place++ });
     lane.bytes += bytesOf(message);
     this.#bytes += bytesOf(message);
     this.#size++;
+  }
+
+  #see(topic: string): void {
+    this.#hasSeveral = !this.#isSole(topic);
+    this.#first ??= topic;
   }
 
   /** The claim to begin now, of the topic with the fewest in flight; undefined if there is none, or no worker. */

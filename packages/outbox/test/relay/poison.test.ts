@@ -142,42 +142,82 @@ describe("messages that kill the process of their relay", () => {
   );
 });
 
-it("sends other messages half of the time, while one after the other is attempted alone", async () => {
-  const clock = new FakeClock();
-  const store = new MemoryStore();
-  const start = clock.now();
-  await store.transaction(async (tx) => {
-    for (const number of range(20)) await store.save(tx, sample(number, { maxAttempts: 1 }), start);
-  });
-  // A process has died while its receiver was hanging: all twenty have an expired claim.
-  const { claims } = await store.claim({ relay: "dead", now: start, until: start, limit: 20 });
-  const failure = { now: start, error: "expired", dueAt: start };
-  for (const claim of claims) await store.recover(claim, failure, { name: "x", token: 1 });
-  const waits: number[] = [];
-  const publish = async ({ topic, createdAt }: Message): Promise<void> => {
-    if (topic === "healthy") waits.push(clock.now() - createdAt);
-    else await new Promise(() => {});
-  };
-  const relay = new Relay({
-    name: "relay",
-    store,
-    publisher: { publish },
-    clock,
-    logger: silentLogger,
-  });
-  const stop = new AbortController();
-  const running = relay.run(stop.signal);
-  for (let number = 100; number < 700; number++) {
-    await store.transaction((tx) =>
-      store.save(tx, sample(number, { topic: "healthy" }), clock.now()),
-    );
-    relay.wake();
-    await clock.step(SECOND);
+describe("messages that are attempted alone, one after the other", () => {
+  const start = 1_700_000_000_000;
+
+  /** A store with messages of which a claim has expired, as after the death of a process whose receiver hung. */
+  async function storeWithExpired(count: number): Promise<MemoryStore> {
+    const store = new MemoryStore();
+    await store.transaction(async (tx) => {
+      for (const number of range(count))
+        await store.save(tx, sample(number, { maxAttempts: 1 }), start);
+    });
+    const { claims } = await store.claim({ relay: "dead", now: start, until: start, limit: count });
+    const failure = { now: start, error: "expired", dueAt: start };
+    for (const claim of claims) await store.recover(claim, failure, { name: "x", token: 1 });
+    return store;
   }
-  expect(Math.max(...waits)).toBeLessThanOrEqual(16 * SECOND);
-  expect(waits).toHaveLength(600);
-  expect(await store.counts()).toMatchObject({ dead: 20 });
-  stop.abort();
-  await clock.run(() => running);
-  expect(clock.waiters()).toBe(0);
+
+  const healthy = (number: number) => sample(number, { topic: "healthy" });
+
+  it("leave the others half of the time", async () => {
+    const clock = new FakeClock({ now: start });
+    const store = await storeWithExpired(20);
+    const waits: number[] = [];
+    const publish = async ({ topic, createdAt }: Message): Promise<void> => {
+      if (topic === "healthy") waits.push(clock.now() - createdAt);
+      else await new Promise(() => {});
+    };
+    const publisher = { publish };
+    const relay = new Relay({ name: "relay", store, publisher, clock, logger: silentLogger });
+    const stop = new AbortController();
+    const running = relay.run(stop.signal);
+    for (let number = 100; number < 700; number++) {
+      await store.transaction((tx) => store.save(tx, healthy(number), clock.now()));
+      relay.wake();
+      await clock.step(SECOND);
+    }
+    expect(Math.max(...waits)).toBeLessThanOrEqual(16 * SECOND);
+    expect(waits).toHaveLength(600);
+    expect(await store.counts()).toMatchObject({ dead: 20 });
+    stop.abort();
+    await clock.run(() => running);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it.each([SECOND, 5 * SECOND, 10 * SECOND])(
+    "leave the others half of the throughput, if an attempt of those takes %i ms",
+    async (duration) => {
+      const clock = new FakeClock({ now: start });
+      const store = await storeWithExpired(40);
+      let sent = 0;
+      const publish = async ({ topic }: Message): Promise<void> => {
+        if (topic !== "healthy") await new Promise(() => {});
+        await clock.sleep(duration);
+        sent++;
+      };
+      const publisher = { publish };
+      const workers = 4;
+      const relay = new Relay({
+        name: "relay",
+        store,
+        publisher,
+        clock,
+        workers,
+        logger: silentLogger,
+      });
+      await store.transaction(async (tx) => {
+        for (const number of range((workers * 610 * SECOND) / duration))
+          await store.save(tx, healthy(1_000 + number), start);
+      });
+      const stop = new AbortController();
+      const running = relay.run(stop.signal);
+      await clock.step(600 * SECOND);
+      // The last phase may have no equal after it yet.
+      const phase = 15 * SECOND + duration;
+      expect(sent).toBeGreaterThanOrEqual((workers * (600 * SECOND - 2 * phase)) / 2 / duration);
+      stop.abort();
+      await clock.run(() => running);
+    },
+  );
 });
