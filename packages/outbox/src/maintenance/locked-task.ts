@@ -64,6 +64,8 @@ export abstract class LockedTask {
   readonly #options: Resolved<LockedTaskOptions>;
   /** The same for all rounds: it measures for how long a dead holder has not renewed. */
   readonly #elector: LeaderElector;
+  /** The duration of the longest request of a round, in milliseconds. */
+  #longest = 0;
   /** Called when the lock is acquired. */
   #onLead: (() => void) | undefined;
 
@@ -94,7 +96,8 @@ export abstract class LockedTask {
   async run(signal: AbortSignal): Promise<void> {
     requireSignal("signal", signal);
     const { interval, clock } = this.#options;
-    await loop({ run: () => this.#round(signal), delay: () => interval, signal, clock });
+    const delay = (): number => Math.max(interval, this.#longest);
+    await loop({ run: () => this.#round(signal), delay, signal, clock });
   }
 
   /**
@@ -105,7 +108,8 @@ export abstract class LockedTask {
   protected abstract round(leadership: Leadership): Promise<void>;
 
   /**
-   * A request that ends after `storeTimeout`, or when the lock is lost.
+   * A request that ends after `storeTimeout`, or when the lock is lost. The next round comes no sooner than after as
+   * long a rest.
    *
    * @internal
    */
@@ -114,11 +118,17 @@ export abstract class LockedTask {
     lost: AbortSignal,
   ): Promise<Value> {
     const { clock, storeTimeout } = this.#options;
-    return await withTimeout(request, storeTimeout, { clock, signal: lost, label: "store" });
+    const began = clock.monotonic();
+    try {
+      return await withTimeout(request, storeTimeout, { clock, signal: lost, label: "store" });
+    } finally {
+      this.#longest = Math.max(this.#longest, clock.monotonic() - began);
+    }
   }
 
   async #round(signal: AbortSignal): Promise<void> {
     const { clock, acquireTimeout } = this.#options;
+    this.#longest = 0;
     using end = new LinkedController(signal);
     using timer = clock.afterFunc(acquireTimeout, () => end.abort(), { label: "acquireTimeout" });
     this.#onLead = () => timer.stop();

@@ -17,7 +17,7 @@ import {
   resolveLockedTask,
 } from "./locked-task.ts";
 
-/** The delay between two batches, in milliseconds: others want the database too. */
+/** The minimum delay between two batches, in milliseconds; as long as a batch took. Others want the database too. */
 const BATCH_DELAY = 50;
 
 /** Options for {@link Retention}. Durations are in milliseconds. */
@@ -99,14 +99,18 @@ export class Retention extends LockedTask {
     const { store, clock, olderThan, batch } = this.#options;
     const before = Math.floor(clock.now() - olderThan);
     let count = 0;
+    let took = 0;
     const removeBatch = async (): Promise<number> => {
+      const began = clock.monotonic();
       const removed = await this.request((own) => store.removeDelivered(before, batch, own), lost);
+      took = clock.monotonic() - began;
       count += removed;
       return removed;
     };
+    const delay = (): number => Math.max(BATCH_DELAY, took);
     const isDone = (removed: number): boolean => removed < batch;
     try {
-      await loop({ run: removeBatch, isDone, delay: () => BATCH_DELAY, signal, clock });
+      await loop({ run: removeBatch, isDone, delay, signal, clock });
     } finally {
       if (count > 0) report({ type: "removed", count }, this.#options);
     }

@@ -1,4 +1,5 @@
 import type { Migration } from "../store/migration.ts";
+import { ALONE_AT, PARKED_KEY, READY_AT } from "./claim-statements.ts";
 
 const messages = (prefix: string): Migration => ({
   number: 1,
@@ -42,7 +43,31 @@ const messages = (prefix: string): Migration => ({
   ],
 });
 
+/**
+ * A claim, and each look, reads an index that holds nothing else. A message behind another one of its key is parked once
+ * a claim has met it.
+ */
+const indexes = (prefix: string): Migration => {
+  const message = `${prefix}message`;
+  const index = (name: string, columns: string, kind: string): string =>
+    `CREATE INDEX ${message}_${name} ON ${message} (${columns}) WHERE ${kind}`;
+  return {
+    number: 2,
+    name: "indexes",
+    statements: [
+      `ALTER TABLE ${message} ADD COLUMN parked boolean NOT NULL DEFAULT false`,
+      `COMMENT ON COLUMN ${message}.parked IS 'waits for an earlier message of its key'`,
+      `DROP INDEX ${message}_due`,
+      index("due", READY_AT, `${READY_AT} IS NOT NULL`),
+      index("topic", `status, topic, ${READY_AT}`, `${READY_AT} IS NOT NULL`),
+      index("alone", ALONE_AT, `${ALONE_AT} IS NOT NULL`),
+      index("alone_topic", `status, topic, ${ALONE_AT}`, `${ALONE_AT} IS NOT NULL`),
+      index("parked", PARKED_KEY, `${PARKED_KEY} IS NOT NULL`),
+    ],
+  };
+};
+
 /** All migrations, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages].map((migration) => migration(prefix));
+  return [messages, indexes].map((migration) => migration(prefix));
 }

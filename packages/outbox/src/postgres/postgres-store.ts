@@ -28,8 +28,12 @@ import {
 } from "../store/outbox-store.ts";
 import { readClaimed } from "../store/read-claimed.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
+import { ClaimStatements, filterOf, STEP } from "./claim-statements.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { channelOf, type Statements, statementsOf } from "./statements.ts";
+
+/** The maximum number of times that a claim parks what it has read, and reads on. */
+const PARK_STEPS = 10;
 
 const OPTIONS: OptionNames<PostgresStoreOptions> = {
   prefix: true,
@@ -71,6 +75,10 @@ export class PostgresStore implements OutboxStore<Queryable> {
   readonly listen?: NonNullable<OutboxStore<Queryable>["listen"]>;
   readonly #database: PostgresDatabase;
   readonly #sql: Statements;
+  readonly #claims: ClaimStatements;
+  readonly #table: string;
+  /** The last key that was checked for messages to unpark. */
+  #healed = "";
   /** Whether statements outside a transaction run at READ COMMITTED; undefined if it is not known. */
   #isReadCommitted: boolean | undefined;
 
@@ -86,7 +94,9 @@ export class PostgresStore implements OutboxStore<Queryable> {
     requireOrder("options.order", order);
     this.order = order;
     this.#database = database;
-    this.#sql = statementsOf(prefix, order);
+    this.#sql = statementsOf(prefix);
+    this.#table = `${prefix}message`;
+    this.#claims = new ClaimStatements(this.#table, order);
     if (database.listen !== undefined)
       this.listen = async (onNotify, signal) => {
         await database.listen?.(channelOf(prefix), () => onNotify(), signal);
@@ -111,10 +121,23 @@ export class PostgresStore implements OutboxStore<Queryable> {
   }
 
   async claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
+    const { shape, lists } = filterOf(request);
     const { relay, now, until, limit, maxBytes = null } = request;
-    const params = [relay, until, now, limit, ...filterParams(request), maxBytes];
-    const rows = await this.#query(this.#sql.claim, params, signal);
+    const text = this.#claims.claim(shape);
+    const params = [relay, until, now, limit, maxBytes, ...lists];
+    let rows = await this.#query(text, params, signal);
+    if (this.order === "key" && rows.length < limit)
+      for (let step = 0; step < PARK_STEPS; step++) {
+        const [row] = await this.#query(this.#claims.park(shape), [now, ...lists], signal);
+        if (rows.length > 0 || Number(row?.["parked"]) === 0) break;
+        // All that it has read was behind others of their key.
+        rows = await this.#query(text, params, signal);
+      }
     const release = () => this.#query(this.#sql.releaseUnread, [relay, until]);
+    if (rows.some((row) => row["is_disordered"] === true)) {
+      await release();
+      throw disorderIn(this.#table);
+    }
     return await this.#read(rows, now, release);
   }
 
@@ -124,8 +147,22 @@ export class PostgresStore implements OutboxStore<Queryable> {
   }
 
   async nextDue(signal?: AbortSignal, filter: ClaimFilter = {}): Promise<number | undefined> {
-    const [row] = await this.#query(this.#sql.nextDue, filterParams(filter), signal);
-    return row === undefined ? undefined : Number(row["next_due"]);
+    const { shape, lists } = filterOf(filter);
+    const [row] = await this.#query(this.#claims.nextDue(shape), lists, signal);
+    // Only a relay asks for those without an expired claim. Others may have no right to write.
+    if (row?.["has_parked"] === true && filter.hasExpired === false) await this.#heal(signal);
+    const next = row?.["next_due"] ?? undefined;
+    return next === undefined ? undefined : Number(next);
+  }
+
+  /** Checks some of the messages that are parked. Those it finds are seen by the next look. */
+  async #heal(signal: AbortSignal | undefined): Promise<void> {
+    if (this.order === "none") {
+      await this.#query(this.#claims.unparkAll(), [], signal);
+      return;
+    }
+    const [row] = await this.#query(this.#claims.heal(), [this.#healed], signal);
+    this.#healed = Number(row?.["keys"]) < STEP ? "" : String(row?.["last"]);
   }
 
   async write(outcomes: readonly Outcome[], signal?: AbortSignal): Promise<readonly boolean[]> {
@@ -139,7 +176,8 @@ export class PostgresStore implements OutboxStore<Queryable> {
       ),
       outcomes.map((outcome) => (outcome.type === "failed" ? outcome.failure.error : null)),
     ];
-    const rows = await this.#query(this.#sql.write, params, signal);
+    const ended = outcomes.filter(endsMessage).map(({ claim }) => claim.message.key);
+    const rows = await this.#ending(ended, (on) => on.query(this.#sql.write, params), signal);
     const written = new Set(rows.map(({ id, number }) => `${id} ${number}`));
     return outcomes.map(({ claim }) => written.has(`${claim.message.id} ${claim.number}`));
   }
@@ -159,7 +197,9 @@ export class PostgresStore implements OutboxStore<Queryable> {
       if (!(await changed(tx, this.#sql.fence, [fence.name, fence.token])))
         throw new StaleFenceError(fence);
       const params = [claim.message.id, claim.number, now, dueAt, error];
-      return await changed(tx, this.#sql.recover, params);
+      const isWritten = await changed(tx, this.#sql.recover, params);
+      if (dueAt === null) await this.#unpark(tx, [claim.message.key]);
+      return isWritten;
     }, signal);
   }
 
@@ -201,9 +241,30 @@ export class PostgresStore implements OutboxStore<Queryable> {
     now: number,
     release?: () => Promise<unknown>,
   ): Promise<Claimed> {
-    const deadLetter = (row: Row, problem: string) =>
-      this.#query(this.#sql.deadLetter, [row["id"], row["claim_number"], now, problem]);
+    const deadLetter = (row: Row, problem: string) => {
+      const params = [row["id"], row["claim_number"], now, problem];
+      return this.#ending([row["key"]], (on) => on.query(this.#sql.deadLetter, params));
+    };
     return await readClaimed(rows, deadLetter, release);
+  }
+
+  /** Runs a statement that ends messages of some keys: the next ones of these can be claimed then. */
+  async #ending(
+    keys: readonly unknown[],
+    work: (on: Queryable) => Promise<readonly Row[]>,
+    signal?: AbortSignal,
+  ): Promise<readonly Row[]> {
+    if (this.order === "none" || keys.length === 0)
+      return await work({ query: (text, params) => this.#query(text, params, signal) });
+    return await this.#transaction(async (tx) => {
+      const rows = await work(tx);
+      await this.#unpark(tx, keys);
+      return rows;
+    }, signal);
+  }
+
+  async #unpark(tx: Queryable, keys: readonly unknown[]): Promise<void> {
+    if (this.order === "key") await tx.query(this.#claims.unpark(), [keys]);
   }
 
   async #query(
@@ -244,13 +305,24 @@ function insertOf(
   return { saved: message, params };
 }
 
+function endsMessage(outcome: Outcome): boolean {
+  return (
+    outcome.type === "delivered" ||
+    (outcome.type === "failed" && outcome.failure.dueAt === undefined)
+  );
+}
+
+function disorderIn(table: string): Error {
+  return new Error(
+    `${table}: order "key" is broken: the sequence of the table has started again, as after logical replication or COPY. ` +
+      `Run SELECT setval(pg_get_serial_sequence('${table}', 'sequence'), (SELECT max(sequence) FROM ${table})), and ` +
+      `UPDATE ${table} SET sequence = DEFAULT for the messages saved since, in the order in which they were saved`,
+  );
+}
+
 function nowOf(outcome: Outcome): number | null {
   if (outcome.type === "delivered") return outcome.now;
   return outcome.type === "failed" ? outcome.failure.now : null;
-}
-
-function filterParams({ topics, exceptTopics, hasExpired }: ClaimFilter): readonly unknown[] {
-  return [topics ?? null, exceptTopics ?? [], hasExpired ?? null];
 }
 
 /** The ids and the topic of a selection. */

@@ -1,37 +1,13 @@
-import type { MessageOrder } from "../store/outbox-store.ts";
+import { BACKLOG_LIMIT } from "../store/outbox-store.ts";
+import { ALONE_AT, COLUMNS, instant, PARKED_KEY, READY_AT } from "./claim-statements.ts";
 
 // Every value is bound. Only constants of this file and the checked prefix are put together.
-
-/** A bound number of milliseconds since the epoch, as the database keeps it. */
-const instant = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
-
-/** The milliseconds since the epoch of a column. */
-const millisecondsOf = (column: string): string =>
-  `(extract(epoch FROM m.${column}) * 1000)::float8 AS ${column}`;
-
-const COLUMNS = [
-  "m.id, m.topic, m.key, m.headers, m.payload, m.status, m.last_error",
-  "m.failed_attempts, m.expired_claims, m.max_attempts, m.initial_delay, m.factor",
-  "m.claimed_by, m.claim_number",
-  ...["created_at", "updated_at", "due_at", "claimed_until"].map(millisecondsOf),
-].join(", ");
-
-/** Word for word the condition of the index `message_due`. */
-const UNCLAIMED = "claimed_by IS NULL AND due_at IS NOT NULL";
 
 /** The dead letters of a selection: ids, a topic, or all. */
 const SELECTED = `status = 'dead'
   AND ($1::uuid[] IS NULL OR id = ANY($1::uuid[])) AND ($2::text IS NULL OR topic = $2)`;
 
-type ClaimStatement =
-  | "claim"
-  | "nextDue"
-  | "expired"
-  | "releaseUnread"
-  | "write"
-  | "recover"
-  | "deadLetter"
-  | "fence";
+type ClaimStatement = "expired" | "releaseUnread" | "write" | "recover" | "deadLetter" | "fence";
 type DeadLetterStatement = "deadLetters" | "replay" | "discard";
 type OtherStatement =
   | "insert"
@@ -54,7 +30,7 @@ export function channelOf(prefix: string): string {
   return `${prefix}saved`;
 }
 
-export function statementsOf(prefix: string, order: MessageOrder): Statements {
+export function statementsOf(prefix: string): Statements {
   const message = `${prefix}message`;
   /**
    * Uses each parameter once, and in order, so that it can be taken apart for the tag of a query layer. A message of a
@@ -68,7 +44,7 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
         now, now, least(now, clock_timestamp())
       FROM ${instant("$9")} AS now`;
   return {
-    ...claimStatements(message, order),
+    ...claimStatements(message),
     ...outcomeStatements(prefix),
     ...deadLetterStatements(message),
     now: "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now",
@@ -78,10 +54,9 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
     /** Without a flush to disk: the lock of all notifications of the server is held until the commit is over. */
     notify: `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${channelOf(prefix)}', '')`,
     find: `SELECT ${COLUMNS} FROM ${message} m WHERE id = $1`,
-    backlog: `
-      SELECT status, count(*)::integer AS messages FROM ${message} WHERE due_at IS NOT NULL GROUP BY status
-      UNION ALL
-      SELECT 'dead', count(*)::integer FROM ${message} WHERE status = 'dead'`,
+    backlog: ["pending", "retrying", "dead"]
+      .map((status) => limitedCount(message, status))
+      .join(" UNION ALL "),
     counts: `SELECT status, count(*)::integer AS messages FROM ${message} GROUP BY status`,
     removeDelivered: `
       DELETE FROM ${message} WHERE id IN (
@@ -92,43 +67,29 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
   };
 }
 
-function claimStatements(
-  message: string,
-  order: MessageOrder,
-): Record<"claim" | "nextDue" | "expired" | "releaseUnread", string> {
-  /** No message of the same key that was saved earlier is still to be sent. */
-  const isFirst = `NOT EXISTS (
-    SELECT FROM ${message} b
-    WHERE b.key = m.key AND b.sequence < m.sequence AND b.due_at IS NOT NULL)`;
-  const inOrder = order === "key" ? `AND ${isFirst}` : "";
-  const selected = (topics: string, exceptTopics: string, hasExpired: string): string => `
-    AND (${topics}::text[] IS NULL OR topic = ANY(${topics}::text[]))
-    AND topic <> ALL(${exceptTopics}::text[])
-    AND (${hasExpired}::boolean IS NULL OR (expired_claims > 0) = ${hasExpired}::boolean)`;
+/**
+ * Counts up to a limit, in the order of an index, so that it costs the same however many there are. The server must not
+ * know the limit: it would rather sort the few rows that it takes an unknown condition for.
+ */
+function limitedCount(message: string, status: string): string {
+  const limited = (condition: string, by: string): string =>
+    `(SELECT status FROM ${message} WHERE ${condition} ORDER BY ${by} LIMIT (SELECT ${BACKLOG_LIMIT}))`;
+  const waiting = (at: string): string =>
+    limited(`${at} IS NOT NULL AND (status, topic) >= ('${status}', '')`, `status, topic, ${at}`);
+  const open = [
+    waiting(READY_AT),
+    waiting(ALONE_AT),
+    limited(`${PARKED_KEY} > ''`, PARKED_KEY),
+    limited("claimed_by IS NOT NULL", "claimed_until"),
+  ];
+  const rows = status === "dead" ? [limited("status = 'dead'", "updated_at, id")] : open;
+  return `
+    SELECT '${status}' AS status, least(count(*), ${BACKLOG_LIMIT})::integer AS messages
+    FROM (${rows.join(" UNION ALL ")}) limited WHERE status = '${status}'`;
+}
+
+function claimStatements(message: string): Record<"expired" | "releaseUnread", string> {
   return {
-    /** `found` is computed once, or more rows could be locked than are taken. */
-    claim: `
-      WITH found AS MATERIALIZED (
-        SELECT id, due_at, sequence, octet_length(payload) AS bytes FROM ${message} m
-        WHERE ${UNCLAIMED} AND due_at <= ${instant("$3")} ${selected("$5", "$6", "$7")} ${inOrder}
-        ORDER BY due_at LIMIT $4
-        FOR UPDATE SKIP LOCKED),
-      counted AS (
-        SELECT id, row_number() OVER earlier AS place, sum(bytes) OVER earlier AS bytes FROM found
-        WINDOW earlier AS (ORDER BY due_at, sequence)),
-      m AS (
-        UPDATE ${message} SET
-          claimed_by = $1, claimed_until = ${instant("$2")}, claim_number = claim_number + 1
-        FROM counted
-        WHERE ${message}.id = counted.id
-          AND ($8::float8 IS NULL OR counted.place = 1 OR counted.bytes <= $8::float8)
-        RETURNING ${message}.*
-      )
-      SELECT ${COLUMNS} FROM m ORDER BY m.due_at, m.sequence`,
-    nextDue: `
-      SELECT (extract(epoch FROM due_at) * 1000)::float8 AS next_due
-      FROM ${message} m WHERE ${UNCLAIMED} ${selected("$1", "$2", "$3")} ${inOrder}
-      ORDER BY due_at LIMIT 1`,
     /** For claims that this process cannot read. */
     releaseUnread: `
       UPDATE ${message} SET claimed_by = NULL, claimed_until = NULL
@@ -199,7 +160,7 @@ function deadLetterStatements(message: string): Record<DeadLetterStatement, stri
       ORDER BY updated_at, id LIMIT $4`,
     replay: `
       UPDATE ${message} SET
-        status = 'pending', failed_attempts = 0, expired_claims = 0,
+        status = 'pending', failed_attempts = 0, expired_claims = 0, parked = false,
         due_at = least(${instant("$3")}, clock_timestamp()), updated_at = ${instant("$3")}
       WHERE ${SELECTED}
       RETURNING id`,

@@ -124,7 +124,10 @@ export interface DeadLetterPage {
   readonly limit: number;
 }
 
-/** The number of messages of each status that is not `delivered`. */
+/** The number up to which {@link OutboxStore.backlog} counts the messages of a status. */
+export const BACKLOG_LIMIT = 10_000;
+
+/** The number of messages of each status that is not `delivered`, at most 10,000: that stands for as many or more. */
 export type Backlog = Readonly<Record<Exclude<MessageStatus, "delivered">, number>>;
 
 /**
@@ -228,7 +231,10 @@ export interface OutboxStore<Tx> {
   /** A message in any status; undefined if there is none with this id, or its row is not a valid message. */
   find(id: string): Promise<Message | undefined>;
 
-  /** The number of messages that are not delivered. Costs as much as there are of them. */
+  /**
+   * The number of messages that are not delivered. It counts up to 10,000 of each status, so that it costs the same
+   * however many there are.
+   */
   backlog(signal?: AbortSignal): Promise<Backlog>;
 
   /** The number of messages of each status. Reads the whole table. */

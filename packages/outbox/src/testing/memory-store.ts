@@ -4,6 +4,7 @@ import { pendingMessage } from "../message/pending-message.ts";
 import { bytesOf } from "../message/stored-payload.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
+  BACKLOG_LIMIT,
   type Backlog,
   type ClaimFilter,
   type ClaimRequest,
@@ -185,7 +186,8 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
 
   async backlog(): Promise<Backlog> {
     const { pending, retrying, dead } = await this.counts();
-    return { pending, retrying, dead };
+    const limited = (count: number): number => Math.min(count, BACKLOG_LIMIT);
+    return { pending: limited(pending), retrying: limited(retrying), dead: limited(dead) };
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {

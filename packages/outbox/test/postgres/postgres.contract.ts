@@ -7,7 +7,7 @@ import { testInvalidRows } from "../store/invalid-row.contract.ts";
 import { testStore } from "../store/outbox-store.contract.ts";
 
 const T = 1_700_000_000_000;
-const sql = statementsOf("outbox_", "none");
+const sql = statementsOf("outbox_");
 
 /**
  * What holds on every PostgreSQL.
@@ -22,7 +22,7 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
     beforeAll(async () => {
       database = await open();
       store = new PostgresStore(database);
-      expect(await migrate(database)).toEqual([1]);
+      expect(await migrate(database)).toEqual([1, 2]);
     }, 120_000);
 
     afterAll(() => database[Symbol.asyncDispose]());

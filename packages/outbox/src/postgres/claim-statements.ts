@@ -1,0 +1,287 @@
+import type { ClaimFilter, MessageOrder } from "../store/outbox-store.ts";
+
+// Every value is bound. Only constants of this file and the checked prefix are put together. The conditions of the
+// partial indexes are written word for word as in the migrations. A LATERAL with a LIMIT is a loop over an index,
+// whatever the server knows of the table: no statement here may read all that waits.
+
+/** A bound number of milliseconds since the epoch, as the database keeps it. */
+export const instant = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
+
+/** The milliseconds since the epoch of a column. */
+const millisecondsOf = (column: string): string =>
+  `(extract(epoch FROM m.${column}) * 1000)::float8 AS ${column}`;
+
+export const COLUMNS: string = [
+  "m.id, m.topic, m.key, m.headers, m.payload, m.status, m.last_error",
+  "m.failed_attempts, m.expired_claims, m.max_attempts, m.initial_delay, m.factor",
+  "m.claimed_by, m.claim_number",
+  ...["created_at", "updated_at", "due_at", "claimed_until"].map(millisecondsOf),
+].join(", ");
+
+const valueIf = (value: string, condition: string): string =>
+  `(CASE WHEN claimed_by IS NULL AND due_at IS NOT NULL AND ${condition} THEN ${value} END)`;
+
+// An index of an expression serves statements with the expression, and no others. The server knows little of a queue, whose
+// rows are all in another state a minute later: it takes a few conditions for a few rows, which it would rather sort than
+// read in order, or a partial index for empty that is all but that.
+
+/** When a message can be claimed; null if it cannot. */
+export const READY_AT: string = valueIf("due_at", "NOT parked AND expired_claims <= 0");
+/** The same for messages of which a claim has expired. */
+export const ALONE_AT: string = valueIf("due_at", "NOT parked AND expired_claims > 0");
+/** The key of a message that is parked behind an earlier one; null for the others. */
+export const PARKED_KEY: string = valueIf("key", "parked");
+/** Not null if a message can be claimed at some time. No index has it. */
+const CLAIMABLE = valueIf("true", "NOT parked");
+
+/** The number of messages that are parked, and of keys that are checked, in one statement. */
+export const STEP = 1_000;
+
+/** The kind of a filter. Its list of topics is a value. */
+export interface FilterShape {
+  readonly topics: "all" | "listed" | "others";
+  readonly hasExpired: boolean | undefined;
+}
+
+/** A filter for the text of a statement, and its values. */
+export function filterOf({ topics, exceptTopics = [], hasExpired }: ClaimFilter): {
+  readonly shape: FilterShape;
+  readonly lists: readonly (readonly string[])[];
+} {
+  if (topics !== undefined) {
+    const listed = topics.filter((topic) => !exceptTopics.includes(topic));
+    return { shape: { topics: "listed", hasExpired }, lists: [listed] };
+  }
+  if (exceptTopics.length === 0) return { shape: { topics: "all", hasExpired }, lists: [] };
+  return { shape: { topics: "others", hasExpired }, lists: [exceptTopics] };
+}
+
+interface Asked {
+  readonly shape: FilterShape;
+  /** The parameter of the list of topics. */
+  readonly list: string;
+  /** The condition of the instant from which on they can be claimed: the end of a comparison. */
+  readonly due?: string;
+  readonly limit: string;
+}
+
+/** The SQL of claims. A filter decides which indexes a statement reads, so it decides the text. */
+export class ClaimStatements {
+  readonly #message: string;
+  readonly #order: MessageOrder;
+
+  constructor(message: string, order: MessageOrder) {
+    this.#message = message;
+    this.#order = order;
+  }
+
+  /**
+   * $1 relay, $2 until, $3 now, $4 limit, $5 bytes, $6 topics. `found` is computed once, or more rows could be locked
+   * than are taken.
+   */
+  claim(shape: FilterShape): string {
+    const message = this.#message;
+    return `
+      WITH RECURSIVE ${this.#found(shape)},
+      counted AS (
+        SELECT id, row_number() OVER earlier AS place, sum(bytes) OVER earlier AS bytes FROM found
+        WINDOW earlier AS (ORDER BY due_at, sequence)),
+      m AS (
+        UPDATE ${message} SET
+          claimed_by = $1, claimed_until = ${instant("$2")}, claim_number = claim_number + 1
+        FROM counted
+        WHERE ${message}.id = counted.id
+          AND ($5::float8 IS NULL OR counted.place = 1 OR counted.bytes <= $5::float8)
+        RETURNING ${message}.*
+      )
+      SELECT ${COLUMNS}${this.#order === "key" ? `, ${this.#isDisordered()} AS is_disordered` : ""}
+      FROM m ORDER BY m.due_at, m.sequence`;
+  }
+
+  /** The messages to take, locked. Those that others have locked are left out. */
+  #found(shape: FilterShape): string {
+    const { topics, hasExpired } = shape;
+    const columns = "m.id, m.due_at, m.sequence, octet_length(m.payload) AS bytes";
+    const due = `<= ${instant("$3")}`;
+    const isPlain = this.#order === "none" && topics === "all" && hasExpired !== undefined;
+    if (isPlain) {
+      const at = hasExpired ? ALONE_AT : READY_AT;
+      return `
+        found AS MATERIALIZED (
+          SELECT ${columns} FROM ${this.#message} m WHERE ${at} ${due}
+          ORDER BY ${at} LIMIT $4 FOR UPDATE SKIP LOCKED)`;
+    }
+    const asked = { shape, list: "$6", due, limit: "2 * $4 + 10" };
+    return `
+      ${this.#pool(asked)},
+      found AS MATERIALIZED (
+        SELECT m.* FROM pool CROSS JOIN LATERAL (
+          SELECT ${columns} FROM ${this.#message} m
+          WHERE m.id = pool.id AND ${CLAIMABLE} FOR UPDATE SKIP LOCKED) m
+        WHERE pool.is_first LIMIT $4)`;
+  }
+
+  /**
+   * $1 topics. Few messages that are not parked are not the first of their
+   * key: they are parked when they are due. If all that it reads are such, there may be more.
+   */
+  nextDue(shape: FilterShape): string {
+    const limit = this.#order === "key" ? "100" : "1";
+    const next = `
+      SELECT
+        (extract(epoch FROM coalesce(
+          min(due_at) FILTER (WHERE is_first),
+          min(due_at) FILTER (WHERE count >= ${limit}))) * 1000)::float8 AS next_due,
+        (SELECT true FROM ${this.#message} WHERE ${PARKED_KEY} > '' ORDER BY ${PARKED_KEY} LIMIT 1) AS has_parked
+      FROM (SELECT *, count(*) OVER () AS count FROM pool) pool`;
+    return `WITH RECURSIVE ${this.#pool({ shape, list: "$1", limit })} ${next}`;
+  }
+
+  /** The earliest of a filter, and whether each is the first of its key. */
+  #pool(asked: Asked): string {
+    const [lanes, rows] = this.#rows(asked);
+    const isFirst =
+      this.#order === "key" ? `(${this.#firstOf("m.key", "b.sequence")}) = m.sequence` : "true";
+    return `${lanes}
+      pool AS MATERIALIZED (
+        SELECT m.*, ${isFirst} AS is_first FROM (${rows}) m ORDER BY due_at LIMIT ${asked.limit})`;
+  }
+
+  /**
+   * Rows of each kind that a filter allows, and the common table expressions they need. Topics that are left out cost
+   * nothing, however many messages they have: it steps from one topic to the next in the index.
+   */
+  #rows({
+    shape,
+    list,
+    due = "IS NOT NULL",
+    limit,
+  }: Asked): readonly [lanes: string, rows: string] {
+    const { topics, hasExpired } = shape;
+    const instants = [READY_AT, ALONE_AT].filter(
+      (_, i) => hasExpired === undefined || hasExpired === (i === 1),
+    );
+    const first = (at: string, among = "", by = ""): string => `
+      SELECT m.id, m.key, m.sequence, m.due_at FROM ${this.#message} m
+      WHERE ${among} ${at} ${due} ORDER BY ${by} ${at} LIMIT ${limit}`;
+    if (topics === "all") return ["", instants.map((at) => `(${first(at)})`).join(" UNION ALL ")];
+    const lanes = instants.map((at, i) =>
+      topics === "listed" ? listed(`lane_${i}`, list) : this.#others(`lane_${i}`, at, list),
+    );
+    const ofLane = "m.status = lane.status AND m.topic = lane.topic AND";
+    const rows = instants.map(
+      (at, i) => `
+        SELECT m.* FROM lane_${i} lane
+        CROSS JOIN LATERAL (${first(at, ofLane, "m.status, m.topic,")}) m`,
+    );
+    return [`${lanes.join(", ")},`, rows.join(" UNION ALL ")];
+  }
+
+  /** Each pair of a status and a topic that has messages, but for the topics of a list. */
+  #others(name: string, at: string, list: string): string {
+    const next = (after = ""): string => `
+      SELECT status, topic FROM ${this.#message}
+      WHERE ${at} IS NOT NULL ${after} ORDER BY status, topic LIMIT 1`;
+    return `
+      every_${name} AS (
+        (${next()})
+        UNION ALL
+        SELECT next.* FROM every_${name} last
+        CROSS JOIN LATERAL (${next("AND (status, topic) > (last.status, last.topic)")}) next),
+      ${name} AS (SELECT * FROM every_${name} WHERE topic <> ALL(${list}::text[]))`;
+  }
+
+  /** The first message of a key that is not delivered or dead. */
+  #firstOf(key: string, columns: string): string {
+    return `
+      SELECT ${columns} FROM ${this.#message} b
+      WHERE b.key = ${key} AND b.due_at IS NOT NULL ORDER BY b.key, b.sequence LIMIT 1`;
+  }
+
+  /**
+   * Parks messages that are due and not the first of their key, so that no claim reads them again: $1 now, $2 topics.
+   * The lock of an earlier one keeps it from its end until they are parked: its end unparks the next. Waits for no lock.
+   */
+  park(shape: FilterShape): string {
+    const message = this.#message;
+    const due = `<= ${instant("$1")}`;
+    return `
+      WITH RECURSIVE ${this.#pool({ shape, list: "$2", due, limit: `${STEP}` })},
+      earlier AS MATERIALIZED (
+        SELECT b.* FROM (SELECT DISTINCT key FROM pool WHERE NOT is_first) blocked
+        CROSS JOIN LATERAL (${this.#firstOf("blocked.key", "b.key, b.sequence")} FOR SHARE SKIP LOCKED) b),
+      later AS MATERIALIZED (
+        SELECT m.id FROM pool JOIN earlier USING (key)
+        CROSS JOIN LATERAL (
+          SELECT id FROM ${message} m
+          WHERE m.id = pool.id AND ${CLAIMABLE} FOR UPDATE SKIP LOCKED) m
+        WHERE pool.sequence > earlier.sequence),
+      parked AS (
+        UPDATE ${message} m SET parked = true FROM later WHERE m.id = later.id RETURNING 1)
+      SELECT count(*)::integer AS parked FROM parked`;
+  }
+
+  /** $1 keys, of which a message was delivered or is dead: in a statement after that, to see what was parked meanwhile. */
+  unpark(): string {
+    return `
+      UPDATE ${this.#message} m SET parked = false
+      FROM (SELECT DISTINCT unnest($1::text[]) AS key) ended
+      CROSS JOIN LATERAL (${this.#firstOf("ended.key", "b.id")}) next
+      WHERE m.id = next.id AND m.parked`;
+  }
+
+  /**
+   * Unparks messages that are the first of their key, though no outcome said so: another program removed or changed the
+   * earlier ones, or a relay of an older version sent them. $1 is the last key of the step before.
+   */
+  heal(): string {
+    const message = this.#message;
+    const next = (after: string): string => `
+      SELECT key FROM ${message} WHERE ${PARKED_KEY} > ${after} ORDER BY ${PARKED_KEY} LIMIT 1`;
+    const stuck = (id: string): string => `
+      SELECT m.id FROM ${message} m WHERE m.id = ${id} AND m.parked FOR UPDATE SKIP LOCKED`;
+    return `
+      WITH RECURSIVE every AS (
+        (${next("$1::text")})
+        UNION ALL
+        SELECT next.* FROM every last CROSS JOIN LATERAL (${next("last.key")}) next),
+      step AS MATERIALIZED (SELECT key FROM every LIMIT ${STEP}),
+      stuck AS MATERIALIZED (
+        SELECT m.id FROM step CROSS JOIN LATERAL (${this.#firstOf("step.key", "b.id")}) first
+        CROSS JOIN LATERAL (${stuck("first.id")}) m),
+      healed AS (
+        UPDATE ${message} m SET parked = false FROM stuck WHERE m.id = stuck.id RETURNING 1)
+      SELECT (SELECT count(*) FROM healed)::integer AS healed, count(*)::integer AS keys, max(key) AS last
+      FROM step`;
+  }
+
+  /** Without an order no message is to be parked: some are, if there was an order before. */
+  unparkAll(): string {
+    return `
+      UPDATE ${this.#message} m SET parked = false
+      FROM (
+        SELECT id FROM ${this.#message} WHERE ${PARKED_KEY} > ''
+        ORDER BY ${PARKED_KEY} LIMIT ${STEP} FOR UPDATE SKIP LOCKED) stuck
+      WHERE m.id = stuck.id`;
+  }
+
+  /**
+   * Whether a message of the key has a number that the sequence has not reached, or the same number: the next message
+   * would overtake it. Null if this user may not read the sequence.
+   */
+  #isDisordered(): string {
+    const sequence = `pg_get_serial_sequence('${this.#message}', 'sequence')`;
+    const last = `CASE WHEN has_sequence_privilege(${sequence}, 'SELECT, USAGE')
+      THEN coalesce(pg_sequence_last_value(${sequence}::regclass), 0) END`;
+    const another = (condition: string): string => `
+      EXISTS (SELECT FROM ${this.#message} b WHERE b.key = m.key AND b.due_at IS NOT NULL AND ${condition})`;
+    return `(${another(`b.sequence > (SELECT ${last})`)}
+      OR ${another("b.sequence = m.sequence AND b.id <> m.id")})`;
+  }
+}
+
+function listed(name: string, list: string): string {
+  return `${name} AS (
+    SELECT DISTINCT status, topic
+    FROM unnest(${list}::text[]) topic, unnest(ARRAY['pending', 'retrying']) status)`;
+}
