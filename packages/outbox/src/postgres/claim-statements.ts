@@ -60,8 +60,8 @@ interface Asked {
   readonly shape: FilterShape;
   /** The parameter of the list of topics. */
   readonly list: string;
-  /** The condition of the instant from which on they can be claimed: the end of a comparison. */
-  readonly due?: string;
+  /** Those that are due then; by default all. */
+  readonly until?: string;
   readonly limit: string;
 }
 
@@ -89,9 +89,8 @@ export class ClaimStatements {
       m AS (
         UPDATE ${message} SET
           claimed_by = $1, claimed_until = ${instant("$2")}, claim_number = claim_number + 1
-        FROM counted
-        WHERE ${message}.id = counted.id
-          AND ($5::float8 IS NULL OR counted.place = 1 OR counted.bytes <= $5::float8)
+        WHERE id = ANY (ARRAY(
+          SELECT id FROM counted WHERE $5::float8 IS NULL OR place = 1 OR bytes <= $5::float8))
         RETURNING ${message}.*
       )
       SELECT ${COLUMNS}${this.#order === "key" ? `, ${this.#isDisordered()} AS is_disordered` : ""}
@@ -102,16 +101,16 @@ export class ClaimStatements {
   #found(shape: FilterShape): string {
     const { topics, hasExpired } = shape;
     const columns = "m.id, m.due_at, m.sequence, octet_length(m.payload) AS bytes";
-    const due = `<= ${instant("$3")}`;
+    const until = instant("$3");
     const isPlain = this.#order === "none" && topics === "all" && hasExpired !== undefined;
     if (isPlain) {
       const at = hasExpired ? ALONE_AT : READY_AT;
       return `
         found AS MATERIALIZED (
-          SELECT ${columns} FROM ${this.#message} m WHERE ${at} ${due}
+          SELECT ${columns} FROM ${this.#message} m WHERE ${at} <= ${until}
           ORDER BY ${at} LIMIT $4 FOR UPDATE SKIP LOCKED)`;
     }
-    const asked = { shape, list: "$6", due, limit: "2 * $4 + 10" };
+    const asked = { shape, list: "$6", until, limit: "2 * $4 + 10" };
     return `
       ${this.#pool(asked)},
       found AS MATERIALIZED (
@@ -151,29 +150,30 @@ export class ClaimStatements {
    * Rows of each kind that a filter allows, and the common table expressions they need. Topics that are left out cost
    * nothing, however many messages they have: it steps from one topic to the next in the index.
    */
-  #rows({
-    shape,
-    list,
-    due = "IS NOT NULL",
-    limit,
-  }: Asked): readonly [lanes: string, rows: string] {
+  #rows({ shape, list, until = "'infinity'", limit }: Asked): readonly [string, string] {
     const { topics, hasExpired } = shape;
     const instants = [READY_AT, ALONE_AT].filter(
       (_, i) => hasExpired === undefined || hasExpired === (i === 1),
     );
-    const first = (at: string, among = "", by = ""): string => `
+    const first = (at: string, among: string, by: string): string => `
       SELECT m.id, m.key, m.sequence, m.due_at FROM ${this.#message} m
-      WHERE ${among} ${at} ${due} ORDER BY ${by} ${at} LIMIT ${limit}`;
-    if (topics === "all") return ["", instants.map((at) => `(${first(at)})`).join(" UNION ALL ")];
+      WHERE ${at} IS NOT NULL AND ${among} ORDER BY ${by} LIMIT ${limit}`;
+    if (topics === "all") {
+      const rows = instants.map((at) => `(${first(at, `${at} <= ${until}`, at)})`);
+      return ["", rows.join(" UNION ALL ")];
+    }
     const lanes = instants.map((at, i) =>
       topics === "listed" ? listed(`lane_${i}`, list) : this.#others(`lane_${i}`, at, list),
     );
-    const ofLane = "m.status = lane.status AND m.topic = lane.topic AND";
-    const rows = instants.map(
-      (at, i) => `
+    // For a condition of the topic alone, the server might read all messages in the order of time.
+    const rows = instants.map((at, i) => {
+      const place = `(m.status, m.topic, ${at})`;
+      const begin = `${place} >= (lane.status, lane.topic, '-infinity')`;
+      const end = `${place} <= (lane.status, lane.topic, ${until})`;
+      return `
         SELECT m.* FROM lane_${i} lane
-        CROSS JOIN LATERAL (${first(at, ofLane, "m.status, m.topic,")}) m`,
-    );
+        CROSS JOIN LATERAL (${first(at, `${begin} AND ${end}`, `m.status, m.topic, ${at}`)}) m`;
+    });
     return [`${lanes.join(", ")},`, rows.join(" UNION ALL ")];
   }
 
@@ -204,9 +204,9 @@ export class ClaimStatements {
    */
   park(shape: FilterShape): string {
     const message = this.#message;
-    const due = `<= ${instant("$1")}`;
+    const until = instant("$1");
     return `
-      WITH RECURSIVE ${this.#pool({ shape, list: "$2", due, limit: `${STEP}` })},
+      WITH RECURSIVE ${this.#pool({ shape, list: "$2", until, limit: `${STEP}` })},
       earlier AS MATERIALIZED (
         SELECT b.* FROM (SELECT DISTINCT key FROM pool WHERE NOT is_first) blocked
         CROSS JOIN LATERAL (${this.#firstOf("blocked.key", "b.key, b.sequence")} FOR SHARE SKIP LOCKED) b),
@@ -217,17 +217,17 @@ export class ClaimStatements {
           WHERE m.id = pool.id AND ${CLAIMABLE} FOR UPDATE SKIP LOCKED) m
         WHERE pool.sequence > earlier.sequence),
       parked AS (
-        UPDATE ${message} m SET parked = true FROM later WHERE m.id = later.id RETURNING 1)
+        UPDATE ${message} SET parked = true WHERE id = ANY (ARRAY(SELECT id FROM later)) RETURNING 1)
       SELECT count(*)::integer AS parked FROM parked`;
   }
 
   /** $1 keys, of which a message was delivered or is dead: in a statement after that, to see what was parked meanwhile. */
   unpark(): string {
     return `
-      UPDATE ${this.#message} m SET parked = false
-      FROM (SELECT DISTINCT unnest($1::text[]) AS key) ended
-      CROSS JOIN LATERAL (${this.#firstOf("ended.key", "b.id")}) next
-      WHERE m.id = next.id AND m.parked`;
+      UPDATE ${this.#message} SET parked = false
+      WHERE parked AND id = ANY (ARRAY(
+        SELECT next.id FROM unnest($1::text[]) ended (key)
+        CROSS JOIN LATERAL (${this.#firstOf("ended.key", "b.id")}) next))`;
   }
 
   /**
@@ -250,7 +250,7 @@ export class ClaimStatements {
         SELECT m.id FROM step CROSS JOIN LATERAL (${this.#firstOf("step.key", "b.id")}) first
         CROSS JOIN LATERAL (${stuck("first.id")}) m),
       healed AS (
-        UPDATE ${message} m SET parked = false FROM stuck WHERE m.id = stuck.id RETURNING 1)
+        UPDATE ${message} SET parked = false WHERE id = ANY (ARRAY(SELECT id FROM stuck)) RETURNING 1)
       SELECT (SELECT count(*) FROM healed)::integer AS healed, count(*)::integer AS keys, max(key) AS last
       FROM step`;
   }
@@ -258,11 +258,10 @@ export class ClaimStatements {
   /** Without an order no message is to be parked: some are, if there was an order before. */
   unparkAll(): string {
     return `
-      UPDATE ${this.#message} m SET parked = false
-      FROM (
+      UPDATE ${this.#message} SET parked = false
+      WHERE id = ANY (ARRAY(
         SELECT id FROM ${this.#message} WHERE ${PARKED_KEY} > ''
-        ORDER BY ${PARKED_KEY} LIMIT ${STEP} FOR UPDATE SKIP LOCKED) stuck
-      WHERE m.id = stuck.id`;
+        ORDER BY ${PARKED_KEY} LIMIT ${STEP} FOR UPDATE SKIP LOCKED))`;
   }
 
   /**
