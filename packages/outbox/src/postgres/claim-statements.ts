@@ -205,8 +205,9 @@ export class ClaimStatements {
   park(shape: FilterShape): string {
     const message = this.#message;
     const until = instant("$1");
+    const limit = shape.topics === "all" ? STEP : STEP / 10; // of each topic
     return `
-      WITH RECURSIVE ${this.#pool({ shape, list: "$2", until, limit: `${STEP}` })},
+      WITH RECURSIVE ${this.#pool({ shape, list: "$2", until, limit: `${limit}` })},
       earlier AS MATERIALIZED (
         SELECT b.* FROM (SELECT DISTINCT key FROM pool WHERE NOT is_first) blocked
         CROSS JOIN LATERAL (${this.#firstOf("blocked.key", "b.key, b.sequence")} FOR SHARE SKIP LOCKED) b),

