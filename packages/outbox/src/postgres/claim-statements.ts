@@ -18,21 +18,35 @@ export const COLUMNS: string = [
   ...["created_at", "updated_at", "due_at", "claimed_until"].map(millisecondsOf),
 ].join(", ");
 
-const valueIf = (value: string, condition: string): string =>
-  `(CASE WHEN claimed_by IS NULL AND due_at IS NOT NULL AND ${condition} THEN ${value} END)`;
+const valueIf = (value: string, ...conditions: string[]): string =>
+  `(CASE WHEN ${conditions.join(" AND ")} THEN ${value} END)`;
 
-// An index of an expression serves statements with the expression, and no others. The server knows little of a queue, whose
-// rows are all in another state a minute later: it takes a few conditions for a few rows, which it would rather sort than
-// read in order, or a partial index for empty that is all but that.
+const UNCLAIMED = "claimed_by IS NULL AND due_at IS NOT NULL";
 
-/** When a message can be claimed; null if it cannot. */
-export const READY_AT: string = valueIf("due_at", "NOT parked AND expired_claims <= 0");
-/** The same for messages of which a claim has expired. */
-export const ALONE_AT: string = valueIf("due_at", "NOT parked AND expired_claims > 0");
+// An index of an expression serves statements with the same expression, and no others. The server knows little of a queue,
+// whose rows are all in another state a minute later. It would take a few conditions for a few rows, which it rather sorts
+// than reads in order, or read past a million messages in the order of time to find those of a topic. So each index has an
+// expression of its own.
+
+/** When messages of a kind can be claimed, null for the others: as the index by time has it, and the one by topic. */
+export interface Kind {
+  readonly at: string;
+  readonly atByTopic: string;
+}
+
+const kindOf = (expired: string): Kind => ({
+  at: valueIf("due_at", UNCLAIMED, "NOT parked", expired),
+  atByTopic: valueIf("due_at", "NOT parked", expired, UNCLAIMED),
+});
+
+/** Messages to claim. */
+export const READY: Kind = kindOf("expired_claims <= 0");
+/** Messages to claim alone: a claim of them has expired. */
+export const ALONE: Kind = kindOf("expired_claims > 0");
 /** The key of a message that is parked behind an earlier one; null for the others. */
-export const PARKED_KEY: string = valueIf("key", "parked");
+export const PARKED_KEY: string = valueIf("key", UNCLAIMED, "parked");
 /** Not null if a message can be claimed at some time. No index has it. */
-const CLAIMABLE = valueIf("true", "NOT parked");
+const CLAIMABLE = valueIf("true", UNCLAIMED, "NOT parked");
 
 /** The number of messages that are parked, and of keys that are checked, in one statement. */
 export const STEP = 1_000;
@@ -104,7 +118,7 @@ export class ClaimStatements {
     const until = instant("$3");
     const isPlain = this.#order === "none" && topics === "all" && hasExpired !== undefined;
     if (isPlain) {
-      const at = hasExpired ? ALONE_AT : READY_AT;
+      const { at } = hasExpired ? ALONE : READY;
       return `
         found AS MATERIALIZED (
           SELECT ${columns} FROM ${this.#message} m WHERE ${at} <= ${until}
@@ -152,28 +166,21 @@ export class ClaimStatements {
    */
   #rows({ shape, list, until = "'infinity'", limit }: Asked): readonly [string, string] {
     const { topics, hasExpired } = shape;
-    const instants = [READY_AT, ALONE_AT].filter(
+    const kinds = [READY, ALONE].filter(
       (_, i) => hasExpired === undefined || hasExpired === (i === 1),
     );
-    const first = (at: string, among: string, by: string): string => `
+    const first = (at: string, among = ""): string => `
       SELECT m.id, m.key, m.sequence, m.due_at FROM ${this.#message} m
-      WHERE ${at} IS NOT NULL AND ${among} ORDER BY ${by} LIMIT ${limit}`;
-    if (topics === "all") {
-      const rows = instants.map((at) => `(${first(at, `${at} <= ${until}`, at)})`);
-      return ["", rows.join(" UNION ALL ")];
-    }
-    const lanes = instants.map((at, i) =>
-      topics === "listed" ? listed(`lane_${i}`, list) : this.#others(`lane_${i}`, at, list),
+      WHERE ${among} ${at} <= ${until} ORDER BY ${at} LIMIT ${limit}`;
+    if (topics === "all") return ["", kinds.map(({ at }) => `(${first(at)})`).join(" UNION ALL ")];
+    const lanes = kinds.map(({ atByTopic }, i) =>
+      topics === "listed" ? listed(`lane_${i}`, list) : this.#others(`lane_${i}`, atByTopic, list),
     );
-    // For a condition of the topic alone, the server might read all messages in the order of time.
-    const rows = instants.map((at, i) => {
-      const place = `(m.status, m.topic, ${at})`;
-      const begin = `${place} >= (lane.status, lane.topic, '-infinity')`;
-      const end = `${place} <= (lane.status, lane.topic, ${until})`;
-      return `
-        SELECT m.* FROM lane_${i} lane
-        CROSS JOIN LATERAL (${first(at, `${begin} AND ${end}`, `m.status, m.topic, ${at}`)}) m`;
-    });
+    const ofLane = "m.status = lane.status AND m.topic = lane.topic AND";
+    const rows = kinds.map(
+      ({ atByTopic }, i) => `
+        SELECT m.* FROM lane_${i} lane CROSS JOIN LATERAL (${first(atByTopic, ofLane)}) m`,
+    );
     return [`${lanes.join(", ")},`, rows.join(" UNION ALL ")];
   }
 

@@ -1,5 +1,5 @@
 import type { Migration } from "../store/migration.ts";
-import { ALONE_AT, PARKED_KEY, READY_AT } from "./claim-statements.ts";
+import { ALONE, PARKED_KEY, READY } from "./claim-statements.ts";
 
 const messages = (prefix: string): Migration => ({
   number: 1,
@@ -49,8 +49,8 @@ const messages = (prefix: string): Migration => ({
  */
 const indexes = (prefix: string): Migration => {
   const message = `${prefix}message`;
-  const index = (name: string, columns: string, kind: string): string =>
-    `CREATE INDEX ${message}_${name} ON ${message} (${columns}) WHERE ${kind}`;
+  const index = (name: string, at: string, among = ""): string =>
+    `CREATE INDEX ${message}_${name} ON ${message} (${among}${at}) WHERE ${at} IS NOT NULL`;
   return {
     number: 2,
     name: "indexes",
@@ -58,11 +58,11 @@ const indexes = (prefix: string): Migration => {
       `ALTER TABLE ${message} ADD COLUMN parked boolean NOT NULL DEFAULT false`,
       `COMMENT ON COLUMN ${message}.parked IS 'waits for an earlier message of its key'`,
       `DROP INDEX ${message}_due`,
-      index("due", READY_AT, `${READY_AT} IS NOT NULL`),
-      index("topic", `status, topic, ${READY_AT}`, `${READY_AT} IS NOT NULL`),
-      index("alone", ALONE_AT, `${ALONE_AT} IS NOT NULL`),
-      index("alone_topic", `status, topic, ${ALONE_AT}`, `${ALONE_AT} IS NOT NULL`),
-      index("parked", PARKED_KEY, `${PARKED_KEY} IS NOT NULL`),
+      index("due", READY.at),
+      index("topic", READY.atByTopic, "status, topic, "),
+      index("alone", ALONE.at),
+      index("alone_topic", ALONE.atByTopic, "status, topic, "),
+      index("parked", PARKED_KEY),
     ],
   };
 };

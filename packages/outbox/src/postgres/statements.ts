@@ -1,5 +1,5 @@
 import { BACKLOG_LIMIT } from "../store/outbox-store.ts";
-import { ALONE_AT, COLUMNS, instant, PARKED_KEY, READY_AT } from "./claim-statements.ts";
+import { ALONE, COLUMNS, instant, type Kind, PARKED_KEY, READY } from "./claim-statements.ts";
 
 // Every value is bound. Only constants of this file and the checked prefix are put together.
 
@@ -74,11 +74,11 @@ export function statementsOf(prefix: string): Statements {
 function limitedCount(message: string, status: string): string {
   const limited = (condition: string, by: string): string =>
     `(SELECT status FROM ${message} WHERE ${condition} ORDER BY ${by} LIMIT (SELECT ${BACKLOG_LIMIT}))`;
-  const waiting = (at: string): string =>
+  const waiting = ({ atByTopic: at }: Kind): string =>
     limited(`${at} IS NOT NULL AND (status, topic) >= ('${status}', '')`, `status, topic, ${at}`);
   const open = [
-    waiting(READY_AT),
-    waiting(ALONE_AT),
+    waiting(READY),
+    waiting(ALONE),
     limited(`${PARKED_KEY} > ''`, PARKED_KEY),
     limited("claimed_by IS NOT NULL", "claimed_until"),
   ];

@@ -6,26 +6,35 @@ import { requiredUrl } from "../../../../test/required-url.ts";
 import { sample } from "../sample.ts";
 import { connectTo } from "./test-database.ts";
 
+type Row = Readonly<Record<string, unknown>>;
+
 const NOW = Date.now();
 const UNTIL = NOW + 60_000;
 const LIMIT = 10;
 
-/** Rows of a million messages; `n` counts them. Those of every tenth belong to other topics than the rest. */
-const FILLS = {
-  "are due": {
-    due: "now() - interval '1 day' + n * interval '1 ms'",
-    status: "'pending'",
-    expired: 0,
-  },
-  "are due, with few keys": {
-    due: "now() - interval '1 day' + n * interval '1 ms'",
-    status: "'pending'",
-    expired: 0,
-    key: "'key ' || n % 1000",
-  },
-  "are retried later": { due: "now() + n * interval '1 minute'", status: "'retrying'", expired: 0 },
-  "have an expired claim": { due: "now() - n * interval '1 ms'", status: "'pending'", expired: 1 },
-} satisfies Record<string, { due: string; status: string; expired: number; key?: string }>;
+interface Fill {
+  readonly due: string;
+  readonly status: "pending" | "retrying";
+  readonly expired: number;
+  readonly key: string;
+  readonly parked: string;
+}
+
+const DUE: Fill = {
+  due: "now() - interval '1 day' + n * interval '1 ms'",
+  status: "pending",
+  expired: 0,
+  key: "'key ' || n",
+  parked: "false",
+};
+
+/** Rows of a million messages; `n` counts them. Each tenth belongs to other topics than the rest. */
+const FILLS: Record<string, Fill> = {
+  "are due": DUE,
+  "wait behind a few": { ...DUE, key: "'key ' || n % 1000", parked: "n > 1000" },
+  "are retried later": { ...DUE, due: "now() + n * interval '1 minute'", status: "retrying" },
+  "have an expired claim": { ...DUE, expired: 1 },
+};
 
 /** A database whose statements tell how many pages they read. */
 class Watched {
@@ -36,7 +45,7 @@ class Watched {
     this.#inner = inner;
   }
 
-  async query(text: string, params: readonly unknown[] = []): Promise<readonly object[]> {
+  async query(text: string, params: readonly unknown[] = []): Promise<readonly Row[]> {
     await this.#explain(text, params);
     return await this.#inner.query(text, params);
   }
@@ -44,13 +53,14 @@ class Watched {
   /** In a transaction that is rolled back. */
   async #explain(text: string, params: readonly unknown[]): Promise<void> {
     const rolledBack = new Error("rolled back");
-    const explained = this.#inner.transaction(async (tx) => {
+    const work = this.#inner.transaction(async (tx) => {
       const [row] = await tx.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, params);
-      const [{ Plan: plan }] = row?.["QUERY PLAN"] as [{ Plan: Record<string, number> }];
+      const [explained] = row?.["QUERY PLAN"] as { Plan: Record<string, number> }[];
+      const plan = explained?.Plan ?? {};
       this.pages += Number(plan["Shared Hit Blocks"]) + Number(plan["Shared Read Blocks"]);
       throw rolledBack;
     });
-    await explained.catch((error: unknown) => {
+    await work.catch((error: unknown) => {
       if (error !== rolledBack) throw error;
     });
   }
@@ -92,20 +102,21 @@ describe.each(Object.entries(FILLS))("when many messages %s", (_, fill) => {
   let inner: PgDatabase;
 
   const add = async (from: number, to: number): Promise<void> => {
-    const { due, status, expired } = fill;
-    const key = "key" in fill ? fill.key : "'key ' || n";
+    const { due, status, expired, key, parked } = fill;
     await inner.query(`
       INSERT INTO outbox_message (id, topic, key, payload, status, created_at, updated_at, due_at,
-        failed_attempts, expired_claims, claim_number)
+        failed_attempts, expired_claims, claim_number, parked)
       SELECT gen_random_uuid(), CASE WHEN n % 10 = 0 THEN 'topic ' || n / 10 % 10 ELSE 'backlog' END,
-        ${key}, '{}', ${status}, now(), now(), ${due}, 0, ${expired}, ${expired}
+        ${key}, '{}', '${status}', now(), now(), ${due}, 0, ${expired}, ${expired}, ${parked}
       FROM generate_series(${from}, ${to}) n`);
     await inner.query("VACUUM outbox_message");
   };
 
   const costs = async (): Promise<Record<string, number>> => {
     const found: Record<string, number> = {};
-    for (const order of ["none", "key"] as const)
+    // Without an order, those that wait behind others are claimed, too.
+    const orders = fill.parked === "false" ? (["none", "key"] as const) : (["key"] as const);
+    for (const order of orders)
       for (const [name, send] of Object.entries(REQUESTS)) {
         const watched = new Watched(inner);
         const store = new PostgresStore(watched, { order });
@@ -113,6 +124,8 @@ describe.each(Object.entries(FILLS))("when many messages %s", (_, fill) => {
         await inner.query("DELETE FROM outbox_message WHERE topic = 'orders.paid'");
         found[`${name}, order ${order}`] = watched.pages;
       }
+    if (fill.parked === "false")
+      await inner.query("UPDATE outbox_message SET parked = false WHERE parked");
     return found;
   };
 
