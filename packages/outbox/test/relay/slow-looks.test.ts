@@ -1,14 +1,16 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { silentLogger } from "@holdfast/controller";
+import { type Logger, MemoryLock, silentLogger } from "@holdfast/controller";
 import {
   type ClaimFilter,
   type Message,
   type MessageOrder,
   Outbox,
+  Recovery,
   Relay,
   type RelayOptions,
+  Retention,
 } from "@holdfast/outbox";
-import { MemoryStore } from "@holdfast/outbox/testing";
+import { faultyStore, MemoryStore } from "@holdfast/outbox/testing";
 import { describe, expect, it } from "vitest";
 import { sample } from "../sample.ts";
 
@@ -203,6 +205,58 @@ describe("a relay whose store is slow to say what is due", () => {
     },
   );
 });
+
+describe("a task under a lock rests as long as its request took", () => {
+  const TASKS = {
+    expired: (common: Common) => new Recovery({ ...common, minRound: 0, interval: SECOND / 10 }),
+    removeDelivered: (common: Common) =>
+      new Retention({ ...common, batch: 1, interval: SECOND / 10, olderThan: 1 }),
+  };
+
+  it.each(["expired", "removeDelivered"] as const)("%s", async (slow) => {
+    const clock = new FakeClock();
+    const memory = new MemoryStore();
+    const periods: Period[] = [];
+    const store = faultyStore(memory, {
+      before: async (request) => {
+        if (request !== slow) return;
+        const began = clock.monotonic();
+        await clock.sleep(5 * SECOND);
+        periods.push([began, clock.monotonic()]);
+      },
+    });
+    const messages = Array.from({ length: 9 }, (_, i) => sample(i));
+    await memory.transaction(async (tx) => {
+      for (const message of messages) await memory.save(tx, message, clock.now());
+    });
+    const now = clock.now();
+    const { claims } = await memory.claim({ relay: "a", now, until: now, limit: 9 });
+    if (slow === "removeDelivered")
+      await memory.write(claims.map((claim) => ({ type: "delivered", claim, now: now - SECOND })));
+    const task = TASKS[slow]({
+      name: "task",
+      store,
+      lock: new MemoryLock(),
+      clock,
+      logger: silentLogger,
+    });
+    const stop = new AbortController();
+    const running = task.run(stop.signal);
+    await clock.step(200 * SECOND);
+    stop.abort();
+    await clock.run(() => running);
+    expect(periods.length).toBeGreaterThan(9);
+    expectRests(periods);
+  });
+});
+
+interface Common {
+  readonly name: string;
+  readonly store: MemoryStore;
+  readonly lock: MemoryLock;
+  readonly clock: FakeClock;
+  readonly logger: Logger;
+}
 
 /** One at a time, and as long a rest after each as it took. */
 function expectRests(periods: readonly Period[]): void {

@@ -54,9 +54,8 @@ class Watched {
   async #explain(text: string, params: readonly unknown[]): Promise<void> {
     const rolledBack = new Error("rolled back");
     const work = this.#inner.transaction(async (tx) => {
-      const [row] = await tx.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, params);
-      const [explained] = row?.["QUERY PLAN"] as { Plan: Record<string, number> }[];
-      const plan = explained?.Plan ?? {};
+      const [row = {}] = await tx.query(`EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`, params);
+      const [{ Plan: plan }] = row["QUERY PLAN"] as [{ Plan: Record<string, number> }];
       this.pages += Number(plan["Shared Hit Blocks"]) + Number(plan["Shared Read Blocks"]);
       throw rolledBack;
     });
