@@ -1,8 +1,7 @@
 import type { ClaimFilter, MessageOrder } from "../store/outbox-store.ts";
 
-// Every value is bound. Only constants of this file and the checked prefix are put together. The conditions of the
-// partial indexes are written word for word as in the migrations. A LATERAL with a LIMIT is a loop over an index,
-// whatever the server knows of the table: no statement here may read all that waits.
+// Every value is bound. Only constants of this file and the checked prefix are put together. A LATERAL with a LIMIT is a
+// loop over an index, whatever the server knows of the table: no statement here may read all that waits.
 
 /** A bound number of milliseconds since the epoch, as the database keeps it. */
 export const instant = (parameter: string): string => `to_timestamp(${parameter}::float8 / 1000)`;
@@ -45,9 +44,6 @@ export const READY: Kind = kindOf("expired_claims <= 0");
 export const ALONE: Kind = kindOf("expired_claims > 0");
 /** The key of a message that is parked behind an earlier one; null for the others. */
 export const PARKED_KEY: string = valueIf("key", UNCLAIMED, "parked");
-/** Not null if a message can be claimed at some time. No index has it. */
-const CLAIMABLE = valueIf("true", UNCLAIMED, "NOT parked");
-
 /** The number of messages that are parked, and of keys that are checked, in one statement. */
 export const STEP = 1_000;
 
@@ -130,13 +126,13 @@ export class ClaimStatements {
       found AS MATERIALIZED (
         SELECT m.* FROM pool CROSS JOIN LATERAL (
           SELECT ${columns} FROM ${this.#message} m
-          WHERE m.id = pool.id AND ${CLAIMABLE} FOR UPDATE SKIP LOCKED) m
+          WHERE m.id = pool.id AND ${isStillDue(shape, until)} FOR UPDATE SKIP LOCKED) m
         WHERE pool.is_first LIMIT $4)`;
   }
 
   /**
-   * $1 topics. Few messages that are not parked are not the first of their
-   * key: they are parked when they are due. If all that it reads are such, there may be more.
+   * $1 topics. Few messages that are not parked are not the first of their key: they are parked when they are due. If all
+   * that it reads are such, there may be more.
    */
   nextDue(shape: FilterShape): string {
     const limit = this.#order === "key" ? "100" : "1";
@@ -222,7 +218,7 @@ export class ClaimStatements {
         SELECT m.id FROM pool JOIN earlier USING (key)
         CROSS JOIN LATERAL (
           SELECT id FROM ${message} m
-          WHERE m.id = pool.id AND ${CLAIMABLE} FOR UPDATE SKIP LOCKED) m
+          WHERE m.id = pool.id AND ${isStillDue(shape, until)} FOR UPDATE SKIP LOCKED) m
         WHERE pool.sequence > earlier.sequence),
       parked AS (
         UPDATE ${message} SET parked = true WHERE id = ANY (ARRAY(SELECT id FROM later)) RETURNING 1)
@@ -285,6 +281,12 @@ export class ClaimStatements {
     return `(${another(`b.sequence > (SELECT ${last})`)}
       OR ${another("b.sequence = m.sequence AND b.id <> m.id")})`;
   }
+}
+
+/** Whether a message that was due is so now that it is locked. No index has this expression: it is found by its id. */
+function isStillDue({ hasExpired }: FilterShape, until: string): string {
+  const expired = hasExpired === undefined ? "true" : `(expired_claims > 0) = ${hasExpired}`;
+  return valueIf("true", UNCLAIMED, "NOT parked", `due_at <= ${until}`, expired);
 }
 
 function listed(name: string, list: string): string {

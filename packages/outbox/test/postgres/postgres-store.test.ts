@@ -1,13 +1,18 @@
 import type { Queryable, Row } from "@holdfast/outbox";
 import { type PostgresDatabase, PostgresStore } from "@holdfast/outbox/postgres";
 import { describe, expect, it } from "vitest";
+import { ClaimStatements } from "../../src/postgres/claim-statements.ts";
 import { statementsOf } from "../../src/postgres/statements.ts";
 import { idOf } from "../sample.ts";
 
 const T = 1_700_000_000_000;
 const request = { relay: "a", now: T, until: T + 1, limit: 1 };
+const claim = new ClaimStatements("outbox_message", "none").claim({
+  topics: "all",
+  hasExpired: undefined,
+});
 const names = new Map(
-  Object.entries(statementsOf("outbox_", "none")).map(([name, text]) => [text, name]),
+  Object.entries({ ...statementsOf("outbox_"), claim }).map(([name, text]) => [text, name]),
 );
 
 /** A row of a message that relay `a` has claimed. */
