@@ -75,8 +75,8 @@ export interface RelayOptions extends TaskOptions {
   readonly clockSkew?: number | undefined;
 
   /**
-   * From one look for messages of other processes to the next. Above 0. Messages it knows of are sent when they
-   * are due.
+   * From one look for messages of other processes to the next. Above 0. A look that takes longer is followed by as long a
+   * rest, and no claim waits for it. Messages it knows of are sent when they are due.
    *
    * @defaultValue `5_000`
    */
