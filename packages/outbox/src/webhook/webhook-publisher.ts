@@ -1,10 +1,5 @@
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  STATUS_CODES,
-} from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { request as httpRequest, type IncomingMessage, STATUS_CODES } from "node:http";
+import { request as httpsRequest } from "node:https";
 import { onAbort, type PassiveClock, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
@@ -21,6 +16,7 @@ import type { Message, MessageHeaders } from "../message/message.ts";
 import { bodyOf } from "../publisher/message-body.ts";
 import { Publications } from "../publisher/publications.ts";
 import type { Publisher } from "../publisher/publisher.ts";
+import { Connections } from "./connections.ts";
 import { isPrivateAddress, isPrivateAddressError, publicLookup } from "./public-address.ts";
 import { WebhookError } from "./webhook-error.ts";
 
@@ -130,6 +126,7 @@ export interface WebhookPublisherOptions {
  * | a status for which `isTerminal` returns true, by default most of 400 to 499 | rejects with a `TerminalError`: the same message would fail again |
  * | any other status | rejects with a {@link WebhookError}. A redirection is not followed: that could turn the POST into a GET |
  * | nothing, or resets the connection | rejects with a {@link WebhookError}; the message may have arrived |
+ * | nothing, on a connection that was idle before | is asked once more, on a fresh connection: it may get the message twice, with the same `Idempotency-Key` |
  *
  * When `signal` aborts, `publish` rejects at once with `signal.reason`; when the publisher is disposed,
  * with an error that names the reason. The message may have arrived. The time a response may take is limited by the
@@ -139,7 +136,8 @@ export interface WebhookPublisherOptions {
  * without permission, or sets `Authorization`, `Cookie`, `Host`, `Proxy-Authorization`, or a header of the connection or
  * of its framing, such as `Content-Length` or `Upgrade`.
  *
- * Connections are kept and used again. The body of a response is read up to 1 MiB for at most 5 s, and ignored.
+ * Connections are kept and used again: each for 4 s without a request, or for less if the response has said so in
+ * `Keep-Alive`; 100 at most. The body of a response is read up to 1 MiB for at most 5 s, and ignored.
  *
  * @example
  * ```ts no-run
@@ -154,8 +152,7 @@ export interface WebhookPublisherOptions {
 export class WebhookPublisher implements Publisher, AsyncDisposable {
   readonly #options: ReturnType<typeof resolve>;
   readonly #publications = new Publications();
-  /** A connection that was allowed to lead to a private address serves no message without that permission. */
-  readonly #agents = { trusted: agents(), guarded: agents() };
+  readonly #connections = new Connections();
 
   /** @throws RangeError or TypeError that names the option, and repeats no part of it */
   constructor(options: WebhookPublisherOptions) {
@@ -179,10 +176,7 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
   /** Ends requests that have no response, and closes all connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#publications.end();
-    for (const { http, https } of Object.values(this.#agents)) {
-      http.destroy();
-      https.destroy();
-    }
+    this.#connections.end();
   }
 
   #urlOf(message: Message): URL {
@@ -219,32 +213,47 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
 
   async #post(post: Post, signal: AbortSignal): Promise<IncomingMessage> {
     try {
-      return await this.#send(post, signal);
+      return await this.#send(post, post.isTrusted ? "trusted" : "guarded", signal).catch(
+        async (error: unknown) => {
+          if (signal.aborted || !(error instanceof StaleConnection)) throw error;
+          return await this.#send(post, "fresh", signal);
+        },
+      );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw this.#failed(post.url, error as NodeJS.ErrnoException);
     }
   }
 
-  #send({ url, headers, body, isTrusted }: Post, signal: AbortSignal): Promise<IncomingMessage> {
-    const isTls = url.protocol === "https:";
-    const { http, https } = isTrusted ? this.#agents.trusted : this.#agents.guarded;
+  /** @throws StaleConnection if a kept connection breaks without a byte of the response */
+  #send(
+    { url, headers, body, isTrusted }: Post,
+    kind: "trusted" | "guarded" | "fresh",
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const agent = this.#connections.agentOf(url, kind);
     const lookup = isTrusted ? {} : { lookup: publicLookup };
-    const options = { method: "POST", headers, agent: isTls ? https : http, ...lookup };
+    const options = { method: "POST", headers, agent, ...lookup };
     return new Promise((resolve, reject) => {
-      const request = (isTls ? httpsRequest : httpRequest)(url, options);
+      const request = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, options);
+      let bytesBefore: number | undefined;
       const link = onAbort(signal, (reason) => {
         request.destroy();
         reject(reason);
       });
+      request.once("socket", ({ bytesRead }) => {
+        bytesBefore = bytesRead;
+      });
       request.once("response", (response) => {
         link[Symbol.dispose]();
+        this.#connections.learn(response);
         drain(response);
         resolve(response);
       });
       request.on("error", (error) => {
         link[Symbol.dispose]();
-        reject(error);
+        const isStale = request.reusedSocket && request.socket?.bytesRead === bytesBefore;
+        reject(isStale ? new StaleConnection(error.message, { cause: error }) : error);
       });
       // Bytes: Node would write the headers in the encoding of a text.
       request.end(Buffer.from(body, "utf8"));
@@ -292,9 +301,8 @@ interface Post {
   readonly isTrusted: boolean;
 }
 
-function agents(): { readonly http: HttpAgent; readonly https: HttpsAgent } {
-  return { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
-}
+/** The connection was idle before the request. Whether its receiver has read the request is unknown. */
+class StaleConnection extends Error {}
 
 /** Reads the rest of a response, so that its connection serves the next message; cuts it if that takes too much. */
 function drain(response: IncomingMessage): void {
