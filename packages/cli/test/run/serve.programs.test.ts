@@ -278,7 +278,7 @@ describe("the responses of a server", () => {
     };
     await using failing = await start({ alive: [{ name: "bad", problem }] });
     const response = await fetch(`${failing.url}healthz`);
-    expect([response.status, await response.text()]).toEqual([500, "Failed: Error: no disk\n"]);
+    expect([response.status, await response.text()]).toEqual([500, "The state cannot be shown.\n"]);
     expect((await fetch(`${server.url}state`)).status).toBe(200);
     expect(status.listeners).toBe(4);
   });

@@ -6,7 +6,13 @@
  * @packageDocumentation
  */
 export { requireDurations } from "../election/leader-elector-options.ts";
+export { type BoundedServerOptions, boundedServer } from "./bounded-server.ts";
 export { optional, problemOf } from "./command.ts";
 export { escapeHtml, type SnapshotSource } from "./live-page.ts";
 export { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";
-export { type LivePageOptions, type LiveServer, serveLivePage } from "./serve-live-page.ts";
+export {
+  hasToken,
+  type LivePageOptions,
+  type LiveServer,
+  serveLivePage,
+} from "./serve-live-page.ts";

@@ -69,7 +69,7 @@ function say(state) {
   connection.textContent = state;
   main.classList.toggle("stale", state !== "live");
 }
-const source = new EventSource("/view");
+const source = new EventSource("/view" + location.search);
 source.onmessage = ({ data }) => {
   clearTimeout(silence);
   silence = setTimeout(() => say("stalled, no data"), SILENCE);

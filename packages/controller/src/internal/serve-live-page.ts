@@ -1,12 +1,9 @@
+import { timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type ServerResponse,
-} from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Clock } from "@holdfast/clock";
+import { boundedServer } from "./bounded-server.ts";
 import { EventStream } from "./event-stream.ts";
 import { livePage, SCRIPT, type SnapshotSource, STYLE } from "./live-page.ts";
 import { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";
@@ -18,6 +15,10 @@ export interface LivePageOptions<Snapshot extends { readonly at: number }> {
   readonly port: number;
   /** `at` of a snapshot is an instant in milliseconds since the epoch. */
   readonly status: SnapshotSource<Snapshot>;
+  /** The part of a snapshot that other users of this machine may see. Default: all of it. */
+  readonly forOthers?: (snapshot: Snapshot) => Snapshot;
+  /** What shows that a request comes from the user of this process: as `?token=`, or as a bearer in `Authorization`. */
+  readonly token?: string | undefined;
   /** The title of the page. */
   readonly title: (snapshot: Snapshot) => string;
   /** The HTML of its content. Elements with an `id` that stay the same keep focus and selection. */
@@ -41,6 +42,11 @@ export interface LiveServer extends AsyncDisposable {
   readonly url: string;
 }
 
+/** Browsers have six connections each, of which one is a stream. */
+const MAX_CONNECTIONS = 32;
+/** A further stream takes the place of the oldest. */
+const MAX_STREAMS = 16;
+
 /** How long replies under way may take when the server closes, in milliseconds. */
 const GRACE = 1_000;
 
@@ -61,17 +67,49 @@ function sendReply(response: ServerResponse, { status, type, body }: Reply): voi
   response.end(body);
 }
 
+/** Whether a request shows a token: other users of this machine can connect. */
+export function hasToken(
+  token: string | undefined,
+  { searchParams }: URL,
+  { authorization = "" }: { readonly authorization?: string | undefined },
+): boolean {
+  const given = searchParams.get("token") ?? /^Bearer (.*)$/i.exec(authorization)?.[1];
+  if (token === undefined || given === undefined) return false;
+  const [mine, theirs] = [Buffer.from(token), Buffer.from(given)];
+  return mine.length === theirs.length && timingSafeEqual(mine, theirs);
+}
+
+/** What some requests see of a status. */
+interface View<Snapshot> {
+  readonly snapshot: () => Snapshot;
+  /** By path. */
+  readonly streams: ReadonlyMap<string, EventStream<Snapshot>>;
+}
+
+function viewOf<Snapshot extends { readonly at: number }>(
+  { clock, status, main }: LivePageOptions<Snapshot>,
+  seen: (snapshot: Snapshot) => Snapshot,
+): View<Snapshot> {
+  const snapshot = (): Snapshot => seen(status.snapshot());
+  const source = { snapshot, onChange: (listener: () => void) => status.onChange(listener) };
+  const streams = new Map([
+    ["/events", new EventStream<Snapshot>({ clock, status: source, encode: (whole) => whole })],
+    ["/view", new EventStream<Snapshot>({ clock, status: source, encode: main })],
+  ]);
+  return { snapshot, streams };
+}
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 function handlerOf<Snapshot extends { readonly at: number }>(
   options: LivePageOptions<Snapshot>,
-  streams: ReadonlyMap<string, EventStream<Snapshot>>,
+  views: { readonly own: View<Snapshot>; readonly others: View<Snapshot> },
 ): Handler {
-  const { status, title, main, style = "", reply, actions, refusal } = options;
-  const replyTo = (url: URL): Reply | undefined => {
+  const { title, main, style = "", reply, actions, refusal, token } = options;
+  const replyTo = (url: URL, view: View<Snapshot>): Reply | undefined => {
     switch (url.pathname) {
       case "/": {
-        const snapshot = status.snapshot();
+        const snapshot = view.snapshot();
         const { at } = snapshot;
         return typedReply(
           "text/html",
@@ -83,7 +121,7 @@ function handlerOf<Snapshot extends { readonly at: number }>(
       case "/page.css":
         return typedReply("text/css", `${STYLE}${style}`);
       case "/state":
-        return jsonReply(200, status.snapshot());
+        return jsonReply(200, view.snapshot());
       default:
         return reply?.(url);
     }
@@ -98,15 +136,26 @@ function handlerOf<Snapshot extends { readonly at: number }>(
       return textReply(400, "Request a path in its shortest form.");
     return refusal?.(path, headers);
   };
+  const streaming = new Set<ServerResponse>();
+  const follow = (stream: EventStream<Snapshot>, response: ServerResponse): void => {
+    streaming.add(response);
+    response.once("close", () => streaming.delete(response));
+    stream.add(response);
+    const [oldest = response] = streaming;
+    if (streaming.size <= MAX_STREAMS) return;
+    streaming.delete(oldest);
+    oldest.destroy();
+  };
   return (request, response) => {
     request.resume(); // No reply depends on a body.
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     const { url: target = "" } = request;
     const url = new URL(`http://127.0.0.1${target.startsWith("/") ? target : "/"}`);
     const refused = refusalOf(request, url.pathname);
-    const stream = streams.get(url.pathname);
-    if (refused === undefined && stream !== undefined) stream.add(response);
-    else sendReply(response, refused ?? replyTo(url) ?? textReply(404, "Not found."));
+    const view = hasToken(token, url, request.headers) ? views.own : views.others;
+    const stream = view.streams.get(url.pathname);
+    if (refused === undefined && stream !== undefined) follow(stream, response);
+    else sendReply(response, refused ?? replyTo(url, view) ?? textReply(404, "Not found."));
   };
 }
 
@@ -119,31 +168,30 @@ function handlerOf<Snapshot extends { readonly at: number }>(
  * | `/view` | the changing part of the page as server-sent events |
  * | `/state`, `/events` | a snapshot as JSON, once or as server-sent events |
  *
+ * It has 32 connections and 16 streams at most: a further one takes the place of the oldest.
+ *
  * @returns the server, when it listens; rejects if the port is taken. Once it has been disposed, no
  * connection and no timer is left
  */
 export async function serveLivePage<Snapshot extends { readonly at: number }>(
   options: LivePageOptions<Snapshot>,
 ): Promise<LiveServer> {
-  const { clock, port, status, main } = options;
-  const streams = new Map([
-    ["/events", new EventStream<Snapshot>({ clock, status, encode: (snapshot) => snapshot })],
-    ["/view", new EventStream<Snapshot>({ clock, status, encode: main })],
-  ]);
+  const { clock, port, forOthers } = options;
+  const own = viewOf(options, (snapshot) => snapshot);
+  const views = { own, others: forOthers === undefined ? own : viewOf(options, forOthers) };
   const endStreams = (): void => {
-    for (const stream of streams.values()) stream[Symbol.dispose]();
+    for (const { streams } of Object.values(views))
+      for (const stream of streams.values()) stream[Symbol.dispose]();
   };
-  const handle = handlerOf(options, streams);
-  const server = createServer(
-    oneAtATime((request, response) => {
-      try {
-        handle(request, response);
-      } catch (error) {
-        if (response.headersSent) response.destroy();
-        else sendReply(response, textReply(500, `Failed: ${String(error)}`));
-      }
-    }),
-  );
+  const handle = handlerOf(options, views);
+  const server = boundedServer({ maxConnections: MAX_CONNECTIONS }, (request, response) => {
+    try {
+      handle(request, response);
+    } catch {
+      if (response.headersSent) response.destroy();
+      else sendReply(response, textReply(500, "The state cannot be shown."));
+    }
+  });
   server.listen(port, "127.0.0.1");
   try {
     await once(server, "listening");
@@ -161,22 +209,4 @@ export async function serveLivePage<Snapshot extends { readonly at: number }>(
   };
   const { port: actual } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${actual}/`, [Symbol.asyncDispose]: close };
-}
-
-/**
- * Lets a connection have one request in flight. One that sends the next request before its response is closed: browsers
- * and `fetch` do not, and thousands of requests fit into one packet of a peer that never reads.
- */
-function oneAtATime(handle: RequestListener): RequestListener {
-  const busy = new WeakSet<Socket>();
-  return (request, response) => {
-    const { socket } = request;
-    if (busy.has(socket)) {
-      socket.destroy();
-      return;
-    }
-    busy.add(socket);
-    response.once("close", () => busy.delete(socket));
-    handle(request, response);
-  };
 }

@@ -1,11 +1,15 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { boundedServer } from "@holdfast/controller/internal";
 import { every } from "@holdfast/wait";
 
 /** Time between two states, in milliseconds. */
 const PERIOD = 500;
+
+/** Browsers have six connections each, of which one stays. */
+const MAX_CONNECTIONS = 32;
 
 type Reply = (status: number, type: string, body: string) => void;
 
@@ -39,7 +43,7 @@ export async function servePage({ port, page, state, actions }: PageOptions): Pr
     action(searchParams);
     reply(200, "text/plain", "done\n");
   };
-  const server = createServer((request, response) => {
+  const server = boundedServer({ maxConnections: MAX_CONNECTIONS }, (request, response) => {
     request.resume();
     const { method, url = "/", headers } = request;
     const reply: Reply = (status, type, body) => {

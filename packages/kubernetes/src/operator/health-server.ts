@@ -15,7 +15,7 @@ import {
   yieldTurn,
 } from "@holdfast/clock/internal";
 import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
-import { boundedServer } from "../bounded-server.ts";
+import { boundedServer } from "@holdfast/controller/internal";
 import { LOGGER } from "../logger.ts";
 import { runRef } from "../run-ref.ts";
 
@@ -92,24 +92,14 @@ const TEXT = "text/plain; charset=utf-8";
 const METRICS = "text/plain; version=0.0.4; charset=utf-8";
 const MAX_PORT = 65_535;
 
-/** Milliseconds for the head of a request: a probe is a few hundred bytes. And between two requests. */
-const MAX_IDLE = 5_000;
-
-/** Milliseconds for a response, from its request on: metrics may take their time. */
-const MAX_RESPONSE = 30_000;
+/** Milliseconds for which a run is shared: as long as a response may take. */
+const MAX_RUN = 30_000;
 
 /** Milliseconds between the starts of two runs of `metrics`, which may cost something. */
 const METRICS_INTERVAL = 1_000;
 
-const LIMITS = {
-  /** Kubelets and scrapers have one connection each. */
-  maxConnections: 100,
-  connectionsCheckingInterval: 1_000,
-  headersTimeout: MAX_IDLE,
-  requestTimeout: MAX_IDLE,
-  keepAliveTimeout: MAX_IDLE,
-  maxHeaderSize: 16_384,
-};
+/** Kubelets and scrapers have one connection each. */
+const MAX_CONNECTIONS = 100;
 
 /** The response to a request. Its bytes are shared by all connections that wait for it. */
 interface Page {
@@ -175,12 +165,10 @@ export class HealthServer implements Runnable {
   constructor(options: HealthServerOptions = {}) {
     this.#options = resolveHealthServer(options);
     this.name = this.#options.name;
-    this.#server = boundedServer(LIMITS, (request, response) => {
+    this.#server = boundedServer({ maxConnections: MAX_CONNECTIONS }, (request, response) => {
       // A stop closes the connections, so the error has no receiver.
       this.#serve(request, response).catch(() => {});
     });
-    // Also for a connection that never sends a byte, which has no head to wait for.
-    this.#server.timeout = MAX_IDLE;
   }
 
   /** Port, from the moment at which {@link HealthServer.ready} resolves. 0 before, and after the end. */
@@ -238,8 +226,6 @@ export class HealthServer implements Runnable {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method, url = "/" } = request;
-    request.socket.setTimeout(MAX_RESPONSE);
-    response.once("finish", () => request.socket.setTimeout(MAX_IDLE));
     const isRead = method === "GET" || method === "HEAD";
     const { status, type, body } = isRead
       ? await this.#pageAt(url.replace(/\?.*$/, ""))
@@ -255,7 +241,7 @@ export class HealthServer implements Runnable {
     const now = realClock.monotonic();
     const current = this.#runs.get(path);
     // A run that hangs must not hold up the scrapes after it for ever.
-    if (current !== undefined && now - current.start < MAX_RESPONSE) return current.page;
+    if (current !== undefined && now - current.start < MAX_RUN) return current.page;
     const start = path === "/metrics" ? Math.max(now, this.#nextMetrics) : now;
     if (path === "/metrics") this.#nextMetrics = start + METRICS_INTERVAL;
     const run: PageRun = { start, page: runAfter(start - now, make, this.#closed.signal) };

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { boundedServer } from "../bounded-server.ts";
+import { boundedServer } from "@holdfast/controller/internal";
 import type { KubeRequest, KubeResponse } from "../transport/kube-transport.ts";
 import { readBody } from "../transport/read-body.ts";
 import { type Failure, foreignHost, unauthorized, unsupportedMediaType } from "./failure.ts";
@@ -8,7 +8,7 @@ import { type Failure, foreignHost, unauthorized, unsupportedMediaType } from ".
 /** Longest body of a request, in bytes: the limit of an API server. */
 const MAX_REQUEST = 3 * 1024 * 1024;
 
-/** Watches have a connection each. */
+/** Watches have a connection each, and may be silent. */
 const MAX_CONNECTIONS = 1_000;
 
 /** A page of a browser reaches the port by a name of its own, which leads to this machine. */
@@ -35,7 +35,7 @@ export class HttpFront implements AsyncDisposable {
   constructor(options: HttpFrontOptions) {
     this.#options = options;
     this.#port = options.port;
-    const limits = { maxConnections: MAX_CONNECTIONS };
+    const limits = { maxConnections: MAX_CONNECTIONS, maxResponse: 0 };
     this.#server = boundedServer(
       limits,
       (request, response) => void this.#serve(request, response),

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Clock } from "@holdfast/clock";
 import { escapeHtml, type SnapshotSource, serveLivePage } from "@holdfast/controller/internal";
 import { loop } from "@holdfast/wait/internal";
@@ -12,6 +13,8 @@ import { instantText, jsonLine, safeText } from "./text.ts";
 const PERIOD = 2_000;
 /** How many dead letters it shows. */
 const LETTERS = 100;
+/** In place of a text that needs the token. */
+const HIDDEN = "(open the address that the command has printed)";
 /** The longest part of an error that it shows, in characters. */
 const SHORT = 300;
 
@@ -20,7 +23,10 @@ type Letter = Pick<
   "id" | "topic" | "key" | "updatedAt" | "failedAttempts" | "maxAttempts" | "lastError"
 >;
 
-/** An outbox as its page shows it. Payloads and headers are left out: others on this machine can read the page. */
+/**
+ * An outbox as its page shows it. Payloads and headers are left out, and what a receiver said is for the user of the command:
+ * others on this machine can connect to the page.
+ */
 interface Snapshot {
   /** The clock of this process, in milliseconds since the epoch. */
   readonly at: number;
@@ -90,6 +96,18 @@ async function look(
   return { status, letters };
 }
 
+/** What others on this machine may see: counts, and which messages are dead, but no text of a receiver or a database. */
+function forOthers({ letters, problem, ...rest }: Snapshot): Snapshot {
+  return {
+    ...rest,
+    letters: letters.map(({ lastError, ...letter }) => ({
+      ...letter,
+      lastError: lastError && HIDDEN,
+    })),
+    problem: problem && HIDDEN,
+  };
+}
+
 /** `page [--port PORT]`: serves until the signal aborts. */
 export const page: Command = async (args, io) => {
   const { values } = read(args, { port: { type: "string" } });
@@ -97,15 +115,19 @@ export const page: Command = async (args, io) => {
   await using connection = await connected(io, values);
   const { clock, signal } = io;
   const board = await Board.open(connection, clock);
+  const token = randomBytes(16).toString("base64url");
   await using server = await serveLivePage<Snapshot>({
     clock,
     port,
     status: board,
+    token,
+    forOthers,
     title: ({ database }) => `Outbox in ${database}`,
     main: mainOf,
     style: STYLE,
   });
-  io.print(values.json ? jsonLine({ url: server.url }) : `${server.url}\n`);
+  const url = `${server.url}?token=${token}`;
+  io.print(values.json ? jsonLine({ url }) : `${url}\n`);
   const onError = (error: unknown): void =>
     board.fail(problemText(error, [values.url, io.env["DATABASE_URL"]]));
   const delay = (): number => PERIOD;

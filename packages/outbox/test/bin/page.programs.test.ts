@@ -7,27 +7,29 @@ import { CommandWorld, message } from "./fake-io.ts";
 async function serve(world: CommandWorld, args: readonly string[] = []) {
   const stop = new AbortController();
   let run: ReturnType<CommandWorld["run"]> | undefined;
-  const url = await new Promise<string>((resolve, reject) => {
+  const printed = await new Promise<string>((resolve, reject) => {
     run = world.run(["page", ...args], {
       signal: stop.signal,
       print: (text) => resolve(text.trim()),
     });
     run.then(({ stderr }) => reject(new Error(stderr)), reject);
   });
-  const state = async () => JSON.parse(await (await fetch(`${url}state`)).text()) as unknown;
+  const url = new URL(printed.startsWith("{") ? JSON.parse(printed).url : printed);
+  const at = (path: string): string => new URL(`${path}${url.search}`, url).href;
+  const state = async () => (await (await fetch(at("state"))).json()) as unknown;
   const end = async () => {
     stop.abort();
     return await run;
   };
-  return { url, state, end };
+  return { printed, url, at, state, end };
 }
 
 describe("npx @holdfast/outbox page", () => {
   it("serves the status and the dead letters in its HTML, without markup of theirs, and follows them", async () => {
     const world = new CommandWorld();
     await world.die([message(1, { key: "<b>&", payload: "secret" })], "HTTP 500 <i>\u001b");
-    const { url, state, end } = await serve(world);
-    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    const { printed, url, state, end } = await serve(world);
+    expect(printed).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{22}$/);
     const html = await (await fetch(url)).text();
     expect(html).toContain("<dt>dead</dt><dd>1</dd>");
     expect(html).toContain(
@@ -56,9 +58,40 @@ describe("npx @holdfast/outbox page", () => {
     await end();
   });
 
+  it.each(["", "?token=", "?token=AAAAAAAAAAAAAAAAAAAAAA", "?TOKEN=own"])(
+    "shows a request with %j no text of a receiver or of the database, on any path",
+    async (search) => {
+      const world = new CommandWorld();
+      await world.die([message(1)], "HTTP 500 s3cret");
+      const { url, end } = await serve(world);
+      world.store.backlog = () => Promise.reject(new Error("s3cret"));
+      await world.clock.step(2_000);
+      const read = async (path: string, query: string, headers = {}): Promise<string> => {
+        const response = await fetch(`${url.origin}/${path}${query}`, { headers });
+        const { value = "" } = await (response.body as ReadableStream<Uint8Array>)
+          .pipeThrough(new TextDecoderStream())
+          .getReader()
+          .read();
+        return value;
+      };
+      const others = search.replace("own", url.searchParams.get("token") ?? "");
+      for (const path of ["", "view", "state", "events"]) {
+        expect([path, await read(path, others)]).toEqual([path, expect.stringContaining("order")]);
+        expect([path, await read(path, others)]).toEqual([path, expect.not.stringContaining("s3")]);
+        expect([path, await read(path, url.search)]).toEqual([
+          path,
+          expect.stringMatching(/s3cret.*s3cret/s),
+        ]);
+        const authorization = `Bearer ${url.searchParams.get("token")}`;
+        expect(await read(path, "", { authorization })).toContain("s3cret");
+      }
+      await end();
+    },
+  );
+
   it("prints its address as JSON", async () => {
-    const { url, end } = await serve(new CommandWorld(), ["--json"]);
-    expect(url).toMatch(/^\{"url":"http:\/\/127\.0\.0\.1:\d+\/"\}$/);
+    const { printed, end } = await serve(new CommandWorld(), ["--json"]);
+    expect(printed).toMatch(/^\{"url":"http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{22}"\}$/);
     await end();
   });
 
@@ -78,8 +111,8 @@ describe("npx @holdfast/outbox page", () => {
 
   it("stops on abort with code 0, and leaves no port, no timer and no connection", async () => {
     const world = new CommandWorld();
-    const { url, end } = await serve(world);
-    const events = await fetch(`${url}view`);
+    const { url, at, end } = await serve(world);
+    const events = await fetch(at("view"));
     expect(await end()).toMatchObject({ code: 0, stderr: "" });
     await events.text();
     await expect(fetch(url)).rejects.toThrow("fetch failed");

@@ -1,12 +1,26 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { realClock } from "@holdfast/clock";
 import { yieldTurn } from "@holdfast/clock/internal";
 
-/** Options for {@link boundedServer}: those of Node, and the number of connections. */
-export interface BoundedServerOptions extends ServerOptions {
+/** Options for {@link boundedServer}. */
+export interface BoundedServerOptions {
   readonly maxConnections: number;
+  /** Milliseconds for which a response may stand still, from its request on; 0 for no limit. Default: 30 s. */
+  readonly maxResponse?: number;
 }
+
+/** Milliseconds for the head of a request, for all of it, and between two requests. */
+const MAX_IDLE = 5_000;
+const MAX_RESPONSE = 30_000;
+
+const LIMITS = {
+  connectionsCheckingInterval: 1_000,
+  headersTimeout: MAX_IDLE,
+  requestTimeout: MAX_IDLE,
+  keepAliveTimeout: MAX_IDLE,
+  maxHeaderSize: 16_384,
+};
 
 /** Milliseconds for which a connection counts as busy after it was opened or has been answered. */
 const FRESH = 1_000;
@@ -15,19 +29,22 @@ const FRESH = 1_000;
 const BURST = 10;
 
 /**
- * An HTTP server that any peer may talk to, because a peer costs no more than its connections.
+ * An HTTP server that any peer may talk to, because a peer costs no more than its connections. Every server of Holdfast
+ * is one.
  *
  * - A connection has one request in flight. A connection that sends the next one before its response is cut.
  * - At most `maxConnections` are open. A further one takes the place of the connection that has been idle longest, or
  *   if none has been idle for 1 s, of the one whose last response is the oldest: a new peer is always heard.
+ * - A connection that sends nothing, or no whole request, is closed after 5 s; one that does not read, after
+ *   `maxResponse`.
  */
 export function boundedServer(options: BoundedServerOptions, handle: RequestListener): Server {
-  const { maxConnections, ...limits } = options;
+  const { maxConnections, maxResponse = MAX_RESPONSE } = options;
   // By the instant of the last response, or of the start: a connection moves to the end with each response.
   const connections = new Map<Socket, number>();
   const inFlight = new Set<Socket>();
 
-  const server = createServer(limits, (request, response) => {
+  const server = createServer(LIMITS, (request, response) => {
     const { socket } = request;
     if (socket.destroyed) return; // the parser goes on to the end of what it has read
     if (inFlight.has(socket)) {
@@ -35,12 +52,16 @@ export function boundedServer(options: BoundedServerOptions, handle: RequestList
       return;
     }
     inFlight.add(socket);
+    socket.setTimeout(maxResponse);
     response.once("close", () => {
       inFlight.delete(socket);
+      socket.setTimeout(MAX_IDLE);
       if (connections.delete(socket)) connections.set(socket, realClock.monotonic());
     });
     handle(request, response);
   });
+  // Also for a connection that never sends a byte, which has no head to wait for.
+  server.timeout = MAX_IDLE;
 
   const evict = (now: number): void => {
     const all = [...connections];
