@@ -1,3 +1,5 @@
+import { figuresOf } from "./suites/outbox-due.mjs";
+
 const N = 100_000;
 const M = 1_000_000;
 
@@ -37,6 +39,19 @@ const dueGrowth =
   (query, kase, base = kase) =>
   (of) =>
     of("i", kase, M, "the store", query) / of("i", base, 10_000, "the store", query);
+/** How much slower a query is with a million rows than with 100,000: the one that grows most. */
+const shape = (kase) => (of) => {
+  const at = (size, figure) => of("i", kase, size, "the store", figure);
+  return Math.max(...figuresOf(kase.split(" ")[0]).map((figure) => at(M, figure) / at(N, figure)));
+};
+const SHAPES = [
+  ["due", "1M messages wait, PostgreSQL"],
+  ["due MariaDB", "1M messages wait, MariaDB"],
+  ["hung", "1M messages of another topic are due, PostgreSQL"],
+  ["hung MariaDB", "1M messages of another topic are due, MariaDB"],
+  ["keys", "1M messages are due, 1,000 a key, PostgreSQL"],
+  ["keys MariaDB", "1M messages are due, 1,000 a key, MariaDB"],
+];
 const CLAIM_DUE = "claim, wall µs";
 const NEXT_DUE = "nextDue, wall µs";
 
@@ -381,6 +396,11 @@ const claims = [
     most: 1.5,
     value: dueGrowth(NEXT_DUE, "sent MariaDB", "due MariaDB"),
   },
+  ...SHAPES.map(([kase, says]) => ({
+    says: `${says}: no query costs more than 1.5 times what it does with 100k`,
+    most: 1.5,
+    value: shape(kase),
+  })),
   ...[
     ["time", "wall µs/message"],
     ["CPU of the process", "CPU µs, process"],
@@ -389,6 +409,25 @@ const claims = [
     says: `graphile-worker takes at least the outbox's ${says} per posted message`,
     least: 1,
     value: ratio("l", "post", 5_000, figure, "graphile-worker", "@holdfast/outbox"),
+  })),
+  {
+    says: "the same time, while 1M retries of each wait: at least 2.0",
+    least: 2,
+    value: ratio(
+      "l",
+      "post, retries wait",
+      5_000,
+      "wall µs/message",
+      "graphile-worker",
+      "@holdfast/outbox",
+    ),
+  },
+  ...[
+    ["pg-boss", "pg-boss"],
+    ["graphile-worker with its local queue", "graphile-worker, local queue"],
+  ].map(([says, rival]) => ({
+    says: `${says}: its time per posted message, in units of the outbox's (stated)`,
+    value: ratio("l", "post", 5_000, "wall µs/message", rival, "@holdfast/outbox"),
   })),
   ...[
     ["CPU to a synced cache of 50,000 Pods", "cpu µs/object", 0.8],

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { judge } from "./claims.mjs";
+import { exitCodeOf } from "./exit-code.mjs";
 import { load, machine, versions } from "./machine.mjs";
 import { parseOptions, USAGE } from "./options.mjs";
 import { isNeeded, planOf } from "./plan.mjs";
@@ -40,9 +41,7 @@ console.log(report({ ...facts, suites }));
 console.log(`\n${Math.round((performance.now() - began) / 1_000)} s`);
 if (options.json !== undefined)
   writeFileSync(options.json, `${JSON.stringify(facts, undefined, 2)}\n`);
-const failsGate = facts.verdicts.some(({ gates, verdict }) => gates && verdict === "missed");
-if (results.every(({ error }) => error !== undefined) || (failsGate && !options.quick))
-  process.exitCode = 1;
+process.exitCode = exitCodeOf(facts);
 
 function readOptions() {
   try {

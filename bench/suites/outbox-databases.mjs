@@ -32,8 +32,8 @@ export async function onPostgres(name = randomUUID()) {
 
 async function postgres(opened) {
   const { migrate, PostgresStore } = await import("@holdfast/outbox/postgres");
-  const store = new PostgresStore(opened.database);
-  return { ...opened, store, migrate, load: loadPostgres };
+  const storeOf = (options) => new PostgresStore(opened.database, options);
+  return { ...opened, store: storeOf(), storeOf, migrate, load: loadPostgres };
 }
 
 /** A database of its own on the server that `openMaria` has found. */
@@ -52,5 +52,6 @@ export async function onMaria(name) {
   await connection.end();
   url.pathname = `/${schema}`;
   const database = new MySqlDatabase(createPool({ uri: url.href, connectionLimit: 2 * WORKERS }));
-  return { database, isNew, store: new MySqlStore(database), migrate, load: loadMaria };
+  const storeOf = (options) => new MySqlStore(database, options);
+  return { database, isNew, store: storeOf(), storeOf, migrate, load: loadMaria };
 }

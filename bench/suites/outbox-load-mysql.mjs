@@ -8,15 +8,16 @@ const numbers = (count) => `
    FROM ${["a", "b", "c", "e", "f", "g"].map((name) => `${DIGITS} ${name}`).join(", ")}
    HAVING n <= ${count} ORDER BY n) AS numbers`;
 
-/** Saves many messages at once. `at` is SQL for when the n-th is due. */
-async function fill(database, { count, status, at }) {
-  if (count === 0) return;
+/** Saves many messages at once. */
+async function fill(database, { count, status, topic, keys = count, start, step }) {
   const now = Date.now();
   const content = JSON.stringify(CONTENT);
+  const at = start === undefined ? "NULL" : `${now + start} + n * ${step}`;
   await database.query(`
     INSERT INTO outbox_message
-      (id, topic, \`key\`, headers, payload, status, created_at, updated_at, due_at)
-    SELECT UUID(), 'orders.paid', n, '{}', '${content}', '${status}', ${now}, ${now}, ${at}
+      (id, topic, \`key\`, headers, payload, status, failed_attempts, created_at, updated_at, due_at)
+    SELECT UUID(), '${topic}', n % ${keys}, '{}', '${content}', '${status}',
+      ${status === "retrying" ? 1 : 0}, ${now}, ${now}, ${at}
     FROM ${numbers(count)}`);
 }
 
@@ -28,17 +29,12 @@ async function keysOf(database) {
 
 const nameOf = (definition) => /`\w+`/.exec(definition)[0];
 
-/** Fills the tables of an outbox: some messages are due, others wait, others were sent. */
-export async function loadMaria(database, { waiting, due, sent }) {
+/** Fills the tables of an outbox. */
+export async function loadMaria(database, batches) {
   const keys = await keysOf(database);
   const drops = keys.map((key) => `DROP KEY ${nameOf(key)}`);
   await database.query(`ALTER TABLE outbox_message ${drops.join(", ")}`);
-  const now = Date.now();
-  const later = `${now + 86_400_000} + n * 100`;
-  await fill(database, { count: waiting, status: "pending", at: later });
-  const before = `${now - 86_400_000} + n * 1000`;
-  await fill(database, { count: due, status: "pending", at: before });
-  await fill(database, { count: sent, status: "delivered", at: "NULL" });
+  for (const batch of batches) await fill(database, batch);
   const adds = keys.map((key) => `ADD ${key}`);
   await database.query(`ALTER TABLE outbox_message ${adds.join(", ")}`);
   await database.query("ANALYZE TABLE outbox_message");

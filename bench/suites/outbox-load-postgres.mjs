@@ -4,28 +4,26 @@ import { CONTENT } from "./outbox-content.mjs";
 const BARE = "ALTER TABLE outbox_message DROP CONSTRAINT outbox_message_pkey";
 const WHOLE = "ALTER TABLE outbox_message ADD PRIMARY KEY (id)";
 
-/** Saves many messages at once. `at` is SQL for when the n-th is due. */
-async function fill(database, { count, status, at }) {
+/** Saves many messages at once. */
+async function fill(database, { count, status, topic, keys = count, start, step }) {
+  const at = start === undefined ? "NULL" : `now() + (${start} + n * ${step}) * interval '1 ms'`;
   await database.query(
-    `INSERT INTO outbox_message (id, topic, key, payload, status, created_at, updated_at, due_at)
-     SELECT gen_random_uuid(), 'orders.paid', n::text, $3, $2, now(), now(), ${at}
+    `INSERT INTO outbox_message
+       (id, topic, key, payload, status, failed_attempts, created_at, updated_at, due_at)
+     SELECT gen_random_uuid(), $4, (n % ${keys})::text, $3, $2, ${status === "retrying" ? 1 : 0}, now(), now(), ${at}
      FROM generate_series(1, $1::integer) n`,
-    [count, status, JSON.stringify(CONTENT)],
+    [count, status, JSON.stringify(CONTENT), topic],
   );
 }
 
-/** Fills the tables of an outbox: some messages are due, others wait, others were sent. */
-export async function loadPostgres(database, { waiting, due, sent }) {
+/** Fills the tables of an outbox. */
+export async function loadPostgres(database, batches) {
   const indexes = await database.query(
     "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'outbox_message' AND indexname <> 'outbox_message_pkey'",
   );
   await database.query(BARE);
   for (const { indexname } of indexes) await database.query(`DROP INDEX ${indexname}`);
-  const later = "now() + interval '1 day' + n * interval '100 ms'";
-  await fill(database, { count: waiting, status: "pending", at: later });
-  const before = "now() - interval '1 day' + n * interval '1 s'";
-  await fill(database, { count: due, status: "pending", at: before });
-  await fill(database, { count: sent, status: "delivered", at: "NULL" });
+  for (const batch of batches) await fill(database, batch);
   await database.query(WHOLE);
   for (const { indexdef } of indexes) await database.query(indexdef);
   await database.query("VACUUM ANALYZE");

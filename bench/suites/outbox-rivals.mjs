@@ -108,6 +108,25 @@ async function outboxOn({ database, store, migrate }, url, { isNotified = false 
   };
 }
 
+/**
+ * Copies the only row of a table so often, with another id. Jobs that wait are loaded so: a million calls of `add` would
+ * take minutes.
+ */
+async function copyRow(pool, table, count) {
+  const [schema, name] = table.split(".");
+  const { rows } = await pool.query(
+    `SELECT quote_ident(column_name) AS name FROM information_schema.columns
+     WHERE table_schema = $1 AND table_name = $2 AND is_generated = 'NEVER' AND column_name <> 'id'`,
+    [schema, name],
+  );
+  const names = rows.map((row) => row.name).join(", ");
+  await pool.query(
+    `INSERT INTO ${table} (${names}) SELECT ${names} FROM ${table}, generate_series(2, $1)`,
+    [count],
+  );
+  await pool.query("VACUUM ANALYZE");
+}
+
 async function poolOf() {
   const { default: pg } = await import("pg");
   const { url } = await onPostgres();
@@ -127,6 +146,13 @@ function graphileWorker(preset) {
     const add = `SELECT graphile_worker.add_job('post', $1::json)`;
     return {
       done,
+      async wait(count) {
+        await pool.query(
+          "SELECT graphile_worker.add_job('post', $1::json, run_at := now() + interval '1 hour')",
+          [JSON.stringify(payloadOf(0))],
+        );
+        await copyRow(pool, "graphile_worker._private_jobs", count);
+      },
       async saveAll(orders) {
         await pool.query(
           "SELECT count(graphile_worker.add_job('post', value)) FROM json_array_elements($1::json)",
@@ -175,6 +201,13 @@ async function pgBoss(endpointUrl) {
   await boss.createQueue("post", { notify: true });
   return {
     done,
+    async wait(count) {
+      const { default: pg } = await import("pg");
+      const pool = new pg.Pool({ connectionString: url, max: 1 });
+      await boss.send("post", payloadOf(0), { startAfter: 3_600 });
+      await copyRow(pool, "pgboss.job", count);
+      await pool.end();
+    },
     async saveAll(orders) {
       await boss.insert(
         "post",
@@ -228,11 +261,16 @@ function statOf(pid) {
   }
 }
 
-/** A sample: so many messages wait; how long until all are posted and their outcomes written. */
-function posting(open) {
+/**
+ * A sample: so many messages wait; how long until all are posted and their outcomes written.
+ *
+ * @param retries - how many others wait for each, for an hour
+ */
+function posting(open, retries = 0) {
   return async (count) => {
     const { url, arrivals } = await endpoint();
     const contender = await open(url);
+    if (retries > 0) await contender.wait(count * retries);
     return async () => {
       await contender.saveAll(Array.from({ length: count }, (_, i) => i));
       await arrivals();
@@ -259,12 +297,14 @@ function posting(open) {
 }
 
 /** Relays run once, so each sample of the outbox needs another. */
-function outboxPosting(openDatabase) {
-  return posting(async (url) => {
+function outboxPosting(openDatabase, retries) {
+  const open = async (url) => {
     const opened = await openDatabase(`post_${randomUUID().replaceAll("-", "").slice(0, 8)}`);
     const first = await outboxOn(opened, url);
     let current = first;
+    const waiting = { status: "retrying", topic: "orders.paid", start: 3_600_000, step: 0 };
     return {
+      wait: (count) => opened.load(opened.database, [{ ...waiting, count }]),
       saveAll: (orders) => first.saveAll(orders),
       done: { start: (count) => current.done.start(count) },
       async start() {
@@ -275,7 +315,8 @@ function outboxPosting(openDatabase) {
         };
       },
     };
-  });
+  };
+  return posting(open, retries);
 }
 
 /** A sample: so many messages, a hundred a second; from the commit of each to its arrival. */
@@ -385,6 +426,9 @@ const LOCAL_QUEUE = {
   worker: { localQueue: { size: 100 }, completeJobBatchDelay: 5, failJobBatchDelay: 5 },
 };
 
+/** A million, beside the messages of a sample. */
+const RETRIES = 200;
+
 const POSTING = { sizes: [5_000], quickSizes: [50], samples: 3, milliseconds: 0, rounds: 3 };
 
 export const outboxRivals = {
@@ -402,6 +446,19 @@ export const outboxRivals = {
         "graphile-worker": posting(graphileWorker(undefined)),
         "graphile-worker, local queue": posting(graphileWorker(LOCAL_QUEUE)),
         "pg-boss": posting(pgBoss),
+      },
+    },
+    {
+      ...POSTING,
+      id: "post, retries wait",
+      title: `PostgreSQL: the same, while ${RETRIES} retries of each wait`,
+      needs: server,
+      unit: "messages",
+      contenders: {
+        "@holdfast/outbox": outboxPosting(onPostgres, RETRIES),
+        "graphile-worker": posting(graphileWorker(undefined), RETRIES),
+        "graphile-worker, local queue": posting(graphileWorker(LOCAL_QUEUE), RETRIES),
+        "pg-boss": posting(pgBoss, RETRIES),
       },
     },
     {

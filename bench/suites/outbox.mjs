@@ -141,9 +141,24 @@ const SENDERS = {
 const on = (open) =>
   Object.fromEntries(Object.entries(SENDERS).map(([name, start]) => [name, sending(open, start)]));
 
-const WAITING = (waiting) => ({ waiting, sent: 0 });
-const SENT = (sent) => ({ waiting: 10_000, sent });
-const ASKED = { samples: 50, milliseconds: 0 };
+const ASKED = { samples: 20, milliseconds: 0 };
+const GROWING = { sizes: [10_000, 100_000, 1_000_000], quickSizes: [1_000] };
+
+/** The tables that grow, on a server. */
+const growing = (table, unit) =>
+  [
+    ["PostgreSQL", "", onPostgres],
+    ["MariaDB", " MariaDB", onMaria],
+  ].map(([server, suffix, open]) => ({
+    ...ASKED,
+    ...GROWING,
+    id: `${table}${suffix}`,
+    rounds: 3,
+    title: `${server}: the queries of a store, among messages`,
+    needs: () => server,
+    unit,
+    contenders: { "the store": asking(open, table) },
+  }));
 
 export const outbox = {
   id: "i",
@@ -185,57 +200,37 @@ export const outbox = {
     },
     {
       ...ASKED,
+      ...GROWING,
       id: "due embedded",
-      title: "PGlite in the process: ten of a hundred due ones",
-      sizes: [10_000, 100_000, 1_000_000],
-      quickSizes: [1_000],
+      title: "PGlite in the process: the queries of a store, among messages",
       rounds: 1,
       unit: "that wait",
-      contenders: { "the store": asking(embedded, WAITING) },
+      contenders: { "the store": asking(embedded, "due") },
     },
-    {
-      ...ASKED,
-      id: "due",
-      rounds: 3,
-      title: "a PostgreSQL server: ten of a hundred due ones",
-      needs: () => "PostgreSQL",
-      sizes: [10_000, 100_000, 1_000_000],
-      quickSizes: [1_000],
-      unit: "that wait",
-      contenders: { "the store": asking(onPostgres, WAITING) },
-    },
+    ...growing("due", "that wait"),
+    ...growing("hung", "of a topic that hangs, due"),
+    ...growing("keys", "of 1,000 a key, due"),
     {
       ...ASKED,
       id: "sent",
       rounds: 3,
-      title: "the same, 10,000 that wait",
+      title: "PostgreSQL: the same, 10,000 that wait",
       needs: () => "PostgreSQL",
       sizes: [1_000_000],
       quickSizes: [1_000],
       unit: "sent before",
-      contenders: { "the store": asking(onPostgres, SENT) },
-    },
-    {
-      ...ASKED,
-      id: "due MariaDB",
-      rounds: 3,
-      title: "a MariaDB server: ten of a hundred due ones",
-      needs: () => "MariaDB",
-      sizes: [10_000, 100_000, 1_000_000],
-      quickSizes: [1_000],
-      unit: "that wait",
-      contenders: { "the store": asking(onMaria, WAITING) },
+      contenders: { "the store": asking(onPostgres, "sent") },
     },
     {
       ...ASKED,
       id: "sent MariaDB",
       rounds: 3,
-      title: "the same, 10,000 that wait",
+      title: "MariaDB: the same, 10,000 that wait",
       needs: () => "MariaDB",
       sizes: [1_000_000],
       quickSizes: [1_000],
       unit: "sent before",
-      contenders: { "the store": asking(onMaria, SENT) },
+      contenders: { "the store": asking(onMaria, "sent") },
     },
   ],
 };
