@@ -41,6 +41,7 @@ export type { TickIterator } from "./poll/ticks.ts";
 export {
   type ExpectOkOptions,
   expectOk,
+  type FetchRequest,
   type FetchResponse,
   findHttpError,
   HttpError,

@@ -1,0 +1,219 @@
+/** What stands in a text in place of a secret. */
+const HIDDEN = "[hidden]";
+
+/** Shorter parts guard nothing, and occur in any text. */
+const SHORTEST = 4;
+
+/** Headers that hold no credential. All others may. */
+const HARMLESS =
+  /^(accept(-.*)?|cache-control|connection|content-.*|date|expect|host|idempotency-key|if-.*|impersonate-.*|keep-alive|pragma|prefer|range|te|traceparent|tracestate|trailer|transfer-encoding|upgrade|user-agent|x-request-id)$/i;
+
+/** What stands before a credential in `Authorization`. */
+const SCHEME = /^(apikey|basic|bearer|digest|hmac|key|negotiate|token)$/i;
+
+/** Escapes of percent-encoding, JSON, HTML and programs. */
+const ESCAPE =
+  /%([\da-f]{2})|\\u([\da-f]{4})|\\x([\da-f]{2})|&#x([\da-f]{1,6});|&#(\d{1,7});|&(amp|lt|gt|quot|apos);|\\([\\/"'])/gi;
+/** The start of one at the end of a text that was cut. */
+const HALF_ESCAPE = /(%[\da-f]?|\\(u[\da-f]{0,3}|x[\da-f]?)?|&[#a-z\d]{0,7})$/i;
+const NAMED: Readonly<Record<string, string>> = {
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+};
+/** A text may have been escaped twice. */
+const DEPTH = 3;
+
+/** What was sent to a server. Every header but the harmless ones counts as a credential. */
+export interface Sent {
+  readonly url?: URL | undefined;
+  readonly headers?: Iterable<readonly [name: string, value: string]> | undefined;
+}
+
+/**
+ * Takes the credentials of a request out of texts of its server, which may repeat them: as they are, in base64, or with the
+ * escapes of a URL, of JSON or of HTML, and also cut off at the end of the text. Parts of fewer than four characters stay.
+ *
+ * The secrets are the values of headers and their parts, the user, the password, the query and the path of the URL.
+ */
+export class Secrets {
+  readonly #plain: readonly string[];
+  readonly #coded: readonly string[];
+
+  constructor({ url, headers = [] }: Sent) {
+    const secrets = new Set<string>();
+    for (const [name, value] of headers)
+      if (!HARMLESS.test(name)) for (const part of partsOfHeader(value)) secrets.add(part);
+    if (url !== undefined) for (const part of partsOfUrl(url)) secrets.add(part);
+    const all = [...secrets].filter(({ length }) => length >= SHORTEST);
+    this.#plain = [...new Set(all.flatMap(spellings).map(folded))];
+    this.#coded = [...new Set(all.flatMap(inBase64))].filter(({ length }) => length >= SHORTEST);
+  }
+
+  /** The text without the secrets. */
+  hide(text: string): string {
+    const ranges: Range[] = [];
+    let level: Level = { text, at: Array.from({ length: text.length + 1 }, (_, index) => index) };
+    for (let depth = 0; depth <= DEPTH; depth++) {
+      ranges.push(...this.#found(level));
+      const next = unescaped(level);
+      if (next.text === level.text) break;
+      level = next;
+    }
+    return without(text, ranges);
+  }
+
+  /** A value of JSON whose texts and names are without the secrets. */
+  hideIn(value: unknown): unknown {
+    if (typeof value === "string") return this.hide(value);
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map((one) => this.hideIn(one));
+    const entries = Object.entries(value).map(([name, one]) => [this.hide(name), this.hideIn(one)]);
+    return Object.fromEntries(entries);
+  }
+
+  #found({ text, at }: Level): Range[] {
+    const here = (from: number, to: number): Range => [at[from] as number, at[to] as number];
+    const plain = occurrences(folded(text), this.#plain).map(([from, to]) => here(from, to));
+    const base64 = text.replaceAll("-", "+").replaceAll("_", "/");
+    // With the characters around, which hold bits of the first and the last byte.
+    const coded = occurrences(base64, this.#coded).map(([from, to]) =>
+      here(from - run(base64, from - 1, -1), to + run(base64, to, 1)),
+    );
+    return [...plain, ...coded];
+  }
+}
+
+/** From the first character to before the last. */
+type Range = readonly [from: number, to: number];
+
+/** A text after some unescaping, and where each of its characters began. */
+interface Level {
+  readonly text: string;
+  readonly at: readonly number[];
+}
+
+function* partsOfHeader(value: string): Generator<string> {
+  yield value;
+  for (const word of value.split(/[\s,;]+/)) {
+    if (SCHEME.test(word)) continue;
+    yield word;
+    yield word.replace(/^[^=]*=/, "").replace(/^"(.*)"$/, "$1");
+  }
+  const [, basic] = /^basic\s+(\S+)$/i.exec(value) ?? [];
+  const pair = basic === undefined ? undefined : fromBase64(basic);
+  if (pair === undefined) return;
+  yield pair;
+  yield pair.slice(pair.indexOf(":") + 1);
+}
+
+function* partsOfUrl({ username, password, search, searchParams, pathname, hash }: URL) {
+  yield* [username, password, search.slice(1), pathname, hash.slice(1)].flatMap(decoded);
+  yield* pathname.split("/").flatMap(decoded);
+  yield* searchParams.values();
+}
+
+function decoded(text: string): string[] {
+  try {
+    return [text, decodeURIComponent(text)];
+  } catch {
+    return [text];
+  }
+}
+
+/** A secret by its characters, by its bytes, and with the spaces of a form. */
+function spellings(secret: string): string[] {
+  return [secret, binary(new TextEncoder().encode(secret))].flatMap((one) => [
+    one,
+    one.replaceAll(" ", "+"),
+  ]);
+}
+
+const binary = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
+
+/** Lower case, of as many characters. */
+function folded(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+/** What base64 makes of a secret inside a longer text: it depends on the number of bytes before, by three. */
+function inBase64(secret: string): string[] {
+  const all = [new TextEncoder().encode(secret)];
+  const codes = Array.from(secret, (one) => one.charCodeAt(0));
+  if (codes.every((code) => code <= 0xff)) all.push(Uint8Array.from(codes));
+  return all.flatMap((bytes) =>
+    [0, 1, 2].map((shift) => {
+      const text = btoa("\0".repeat(shift) + binary(bytes));
+      const whole = Math.floor(((bytes.length + shift) * 8) / 6);
+      return text.slice(Math.ceil((shift * 8) / 6), whole);
+    }),
+  );
+}
+
+function fromBase64(text: string): string | undefined {
+  try {
+    return atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where secrets stand in a text, or at its end the beginning of one. */
+function occurrences(text: string, secrets: readonly string[]): Range[] {
+  return secrets.flatMap((secret) => {
+    const found: Range[] = [];
+    for (let from = text.indexOf(secret); from >= 0; from = text.indexOf(secret, from + 1))
+      found.push([from, from + secret.length]);
+    const whole = text.replace(HALF_ESCAPE, "");
+    const most = Math.min(secret.length - 1, whole.length);
+    for (let length = most; length >= SHORTEST; length--)
+      if (whole.endsWith(secret.slice(0, length)))
+        return [...found, [whole.length - length, text.length]];
+    return found;
+  });
+}
+
+/** How many characters of base64 are before or after a place, one beside the other. */
+function run(text: string, from: number, step: 1 | -1): number {
+  let length = 0;
+  while (/[A-Za-z\d+/=]/.test(text.charAt(from + step * length))) length++;
+  return length;
+}
+
+function unescaped({ text, at }: Level): Level {
+  let result = "";
+  const places: number[] = [];
+  const take = (part: string, from: number): void => {
+    for (let index = 0; index < part.length; index++) places.push(at[from + index] as number);
+    result += part;
+  };
+  let last = 0;
+  for (const match of text.matchAll(ESCAPE)) {
+    const [whole, percent, json, byte, hex, decimal, named, quoted] = match;
+    take(text.slice(last, match.index), last);
+    const code = Number.parseInt(percent ?? json ?? byte ?? hex ?? "", 16);
+    const point = decimal === undefined ? code : Number(decimal);
+    const one = quoted ?? NAMED[named?.toLowerCase() ?? ""] ?? characterOf(point);
+    for (let index = 0; index < one.length; index++) places.push(at[match.index] as number);
+    result += one;
+    last = match.index + whole.length;
+  }
+  take(text.slice(last), last);
+  return { text: result, at: [...places, at[text.length] as number] };
+}
+
+const characterOf = (point: number): string =>
+  point <= 0x10_ff_ff ? String.fromCodePoint(point) : "\ufffd";
+
+function without(text: string, ranges: readonly Range[]): string {
+  let result = "";
+  let end = 0;
+  for (const [from, to] of ranges.toSorted(([a], [b]) => a - b)) {
+    if (to <= end) continue;
+    if (from >= end) result += `${text.slice(end, from)}${HIDDEN}`;
+    end = to;
+  }
+  return result + text.slice(end);
+}
