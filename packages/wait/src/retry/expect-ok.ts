@@ -45,8 +45,11 @@ export interface ExpectOkOptions {
 /** How much of a body goes into an error message, in bytes. */
 const MAX_BODY = 1_024;
 
-/** How long to read it, in milliseconds: a body that stalls must not hide the status. */
-const MAX_READ = 1_000;
+/**
+ * How long to read it, in milliseconds. A body that stalls must not hide the status, and the end of a short attempt
+ * would: what a server says usually comes together with its status.
+ */
+const MAX_READ = 100;
 
 /** Timeout, too early, too many requests: client errors that a later attempt may fix. */
 const RETRYABLE = new Set([408, 425, 429]);
@@ -64,7 +67,7 @@ const RETRYABLE = new Set([408, 425, 429]);
  *
  * Each error has the `status`; {@link findHttpError} finds it, also as the cause of the other two. The
  * message holds the status, the URL without credentials, query and fragment, and at most 1 kB of the body
- * that arrives within a second. The rest of the body is cancelled, which frees the connection. Reading
+ * that arrives within 100 ms. The rest of the body is cancelled, which frees the connection. Reading
  * stops when the signal passed to `fetch` aborts.
  *
  * A bad argument is a mistake that no other attempt can fix: its TypeError counts as terminal.
