@@ -14,6 +14,7 @@ import {
   type ExponentialBackoffManagerOptions,
   every,
   expectOk,
+  type FetchRequest,
   HttpError,
   Jitter,
   JitteredBackoffManager,
@@ -84,9 +85,11 @@ import { abortListeners } from "../../../test/abort-listeners.ts";
 import {
   above,
   all,
+  anyObject,
   between,
   constructs,
   type Door,
+  data,
   except,
   finite,
   finiteFrom,
@@ -321,7 +324,7 @@ const rootDoors: Door[] = [
   throws(parseRetryAfter, ["1", clock], ["value", unchecked], ["clock", methods("now")]),
   rejects(
     expectOk,
-    [new Response(), { clock }],
+    [new Response(), { clock, request: { headers: {} } }],
     [
       "response",
       all(
@@ -332,7 +335,14 @@ const rootDoors: Door[] = [
         ),
       ),
     ],
-    ["options", object<ExpectOkOptions>({ clock: methods("now", "afterFunc") })],
+    [
+      "options",
+      object<ExpectOkOptions>({
+        clock: methods("now", "afterFunc"),
+        request: data<FetchRequest>({ headers: anyObject }),
+        describe: func,
+      }),
+    ],
   ),
 ];
 

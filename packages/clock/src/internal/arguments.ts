@@ -180,6 +180,11 @@ export function requireAnswer(name: string, answer: boolean): boolean {
 }
 
 /** Accepts every object with these methods, from any copy of a package. */
+export function requireObject(name: string, value: unknown): void {
+  if (typeof value !== "object" || value === null)
+    throw new TypeError(complaint(name, "an object", value));
+}
+
 export function requireMethods(name: string, value: unknown, methods: readonly string[]): void {
   const object = (value ?? {}) as Record<string, unknown>;
   for (const method of methods) {

@@ -25,6 +25,7 @@ export {
   requireInstant,
   requireMethods,
   requireNotNegative,
+  requireObject,
   requireOptions,
   requirePositive,
   requireSignal,
@@ -40,5 +41,5 @@ export { Grid } from "./grid.ts";
 export { messageOf } from "./message-of.ts";
 export { RepeatedLines } from "./repeated-lines.ts";
 export { instantAfter, roundToNanosecond } from "./rounding.ts";
-export { Secrets, type Sent } from "./secrets.ts";
+export { hideIn, Secrets, type Sent } from "./secrets.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";

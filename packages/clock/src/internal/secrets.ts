@@ -65,15 +65,6 @@ export class Secrets {
     return without(text, ranges);
   }
 
-  /** A value of JSON whose texts and names are without the secrets. */
-  hideIn(value: unknown): unknown {
-    if (typeof value === "string") return this.hide(value);
-    if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map((one) => this.hideIn(one));
-    const entries = Object.entries(value).map(([name, one]) => [this.hide(name), this.hideIn(one)]);
-    return Object.fromEntries(entries);
-  }
-
   #found({ text, at }: Level): Range[] {
     const here = (from: number, to: number): Range => [at[from] as number, at[to] as number];
     const plain = occurrences(folded(text), this.#plain).map(([from, to]) => here(from, to));
@@ -84,6 +75,15 @@ export class Secrets {
     );
     return [...plain, ...coded];
   }
+}
+
+/** A value of JSON with its texts and names as `hide` returns them. */
+export function hideIn(value: unknown, hide: (text: string) => string): unknown {
+  if (typeof value === "string") return hide(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((one) => hideIn(one, hide));
+  const entries = Object.entries(value).map(([name, one]) => [hide(name), hideIn(one, hide)]);
+  return Object.fromEntries(entries);
 }
 
 /** From the first character to before the last. */
@@ -97,10 +97,11 @@ interface Level {
 
 function* partsOfHeader(value: string): Generator<string> {
   yield value;
-  for (const word of value.split(/[\s,;]+/)) {
-    if (SCHEME.test(word)) continue;
-    yield word;
-    yield word.replace(/^[^=]*=/, "").replace(/^"(.*)"$/, "$1");
+  yield value.replace(/^\S+\s+/, ""); // without the scheme
+  for (const part of [...value.split(/;\s*/), ...value.split(/[\s,;]+/)]) {
+    if (SCHEME.test(part)) continue;
+    yield part;
+    yield part.replace(/^[^=]*=/, "").replace(/^"(.*)"$/, "$1");
   }
   const [, basic] = /^basic\s+(\S+)$/i.exec(value) ?? [];
   const pair = basic === undefined ? undefined : fromBase64(basic);
@@ -115,12 +116,12 @@ function* partsOfUrl({ username, password, search, searchParams, pathname, hash 
   yield* searchParams.values();
 }
 
+/** A part of a URL, as it stands there and as it was meant. A percent sign may be meant itself. */
 function decoded(text: string): string[] {
-  try {
-    return [text, decodeURIComponent(text)];
-  } catch {
-    return [text];
-  }
+  const bytes = binary(new TextEncoder().encode(text)).replace(/%([\da-f]{2})/gi, (_, code) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return [text, new TextDecoder().decode(Uint8Array.from(bytes, (one) => one.charCodeAt(0)))];
 }
 
 /** A secret by its characters, by its bytes, and with the spaces of a form. */
@@ -185,27 +186,39 @@ function run(text: string, from: number, step: 1 | -1): number {
 function unescaped({ text, at }: Level): Level {
   let result = "";
   const places: number[] = [];
-  const take = (part: string, from: number): void => {
-    for (let index = 0; index < part.length; index++) places.push(at[from + index] as number);
-    result += part;
-  };
   let last = 0;
+  const copy = (to: number): void => {
+    result += text.slice(last, to);
+    for (let index = last; index < to; index++) places.push(at[index] as number);
+  };
   for (const match of text.matchAll(ESCAPE)) {
-    const [whole, percent, json, byte, hex, decimal, named, quoted] = match;
-    take(text.slice(last, match.index), last);
-    const code = Number.parseInt(percent ?? json ?? byte ?? hex ?? "", 16);
-    const point = decimal === undefined ? code : Number(decimal);
-    const one = quoted ?? NAMED[named?.toLowerCase() ?? ""] ?? characterOf(point);
-    for (let index = 0; index < one.length; index++) places.push(at[match.index] as number);
+    copy(match.index);
+    const one = characterOf(match);
     result += one;
-    last = match.index + whole.length;
+    for (let index = 0; index < one.length; index++) places.push(at[match.index] as number);
+    last = match.index + match[0].length;
   }
-  take(text.slice(last), last);
-  return { text: result, at: [...places, at[text.length] as number] };
+  copy(text.length);
+  places.push(at[text.length] as number);
+  return { text: result, at: places };
 }
 
-const characterOf = (point: number): string =>
-  point <= 0x10_ff_ff ? String.fromCodePoint(point) : "\ufffd";
+function characterOf([
+  ,
+  percent,
+  json,
+  byte,
+  hex,
+  decimal,
+  named,
+  quoted,
+]: RegExpExecArray): string {
+  const name = named?.toLowerCase();
+  if (name !== undefined) return NAMED[name] as string;
+  if (quoted !== undefined) return quoted;
+  const point = Number(decimal ?? `0x${percent ?? json ?? byte ?? hex}`);
+  return point <= 0x10_ff_ff ? String.fromCodePoint(point) : "\ufffd";
+}
 
 function without(text: string, ranges: readonly Range[]): string {
   let result = "";

@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/clock";
+import { hideIn } from "@holdfast/clock/internal";
 import { parseRetryAfter } from "@holdfast/wait";
 import type { RequestMetric } from "../kubernetes-metrics.ts";
 import { isBuiltInVersion } from "../object/built-in.ts";
@@ -96,7 +97,7 @@ export async function openRequest(
     onRequested?.({ method: request.method, code, duration: clock.monotonic() - start });
   }
   const { warning } = response.headers;
-  if (warning !== undefined) onWarning?.(warning);
+  if (warning !== undefined) onWarning?.(hiding(response)(warning));
   if (response.status >= 200 && response.status < 300) return response;
   throw await failureOf(request, response, clock);
 }
@@ -121,13 +122,20 @@ export function requestJson(
   request: ApiRequest,
   signal: AbortSignal,
 ): Promise<object> {
-  return requestText(target, request, signal, ({ status, type = "no content-type", text }) => {
-    const { method, path } = request;
-    const value = parseObject(text);
-    if (value !== undefined) return value;
-    const message = `the response is not a JSON object (${type.slice(0, 100)}): is ${target.transport.description} an API server?`;
-    throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
-  });
+  return requestText(
+    target,
+    request,
+    signal,
+    ({ status, type = "no content-type", text, hide }) => {
+      const { method, path } = request;
+      const value = parseObject(text);
+      // Errors name the kind of a response that is another one.
+      const { kind = "" } = (value ?? {}) as { kind?: unknown };
+      if (value !== undefined && hide(String(kind)) === String(kind)) return value;
+      const message = `the response is not a JSON object (${hide(type).slice(0, 100)}): is ${target.transport.description} an API server?`;
+      throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
+    },
+  );
 }
 
 /**
@@ -158,6 +166,7 @@ interface TextResponse {
   readonly status: number;
   readonly type: string | undefined;
   readonly text: string;
+  readonly hide: (text: string) => string;
 }
 
 function requestText<Value>(
@@ -166,10 +175,11 @@ function requestText<Value>(
   signal: AbortSignal,
   parse: (response: TextResponse) => Value,
 ): Promise<Value> {
-  return openRequest(target, request, signal).then(async ({ status, headers, body }) => {
+  return openRequest(target, request, signal).then(async (response) => {
+    const { status, headers, body } = response;
     const name = `${request.method} ${request.path}`;
     const text = (await readBody(body, MAX_RESPONSE, name)).toString("utf8");
-    return parse({ status, type: headers["content-type"], text });
+    return parse({ status, type: headers["content-type"], text, hide: hiding(response) });
   });
 }
 
@@ -182,11 +192,13 @@ function formatQuery(query: NonNullable<ApiRequest["query"]>): string {
 
 async function failureOf(
   { method, path }: ApiRequest,
-  { status, headers, body }: KubeResponse,
+  response: KubeResponse,
   clock: Clock,
 ): Promise<ApiError> {
+  const { status, headers, body } = response;
   const text = (await readStart(body, MAX_FAILURE)).toString("utf8");
-  const { reason, message: said, details } = status < 400 ? REDIRECT : statusOf(text.trim());
+  const found = status < 400 ? REDIRECT : statusOf(text.trim(), hiding(response));
+  const { reason, message: said, details } = found;
   const message = `${said}${adviceOn(path, status, { reason, said })}`;
   const named = parseRetryAfter(headers["retry-after"], clock);
   const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
@@ -220,11 +232,26 @@ function dateOf(header: string | undefined): number | undefined {
   return Number.isNaN(date) ? undefined : date;
 }
 
-/** Reads a `Status` of the server, also one that came in a watch. Text that is none is the message. */
-export function statusOf(text: string): ApiStatus {
-  const status = parseObject(text) as { reason?: unknown; message?: unknown; details?: unknown };
-  if (status === undefined) return { reason: "", message: text, details: {} };
-  const { reason, message, details } = status;
+const asItIs = (text: string): string => text;
+
+/** What takes the credentials of a request out of texts of its response. */
+export function hiding({ hide = asItIs }: KubeResponse): (text: string) => string {
+  return hide;
+}
+
+/**
+ * Reads a `Status` of the server, also one that came in a watch. Text that is none is the message.
+ *
+ * @param hide - takes the credentials of the request out of a text: a server may repeat what it was sent
+ */
+export function statusOf(text: string, hide: (text: string) => string): ApiStatus {
+  const status = parseObject(text);
+  if (status === undefined) return { reason: "", message: hide(text), details: {} };
+  const { reason, message, details } = hideIn(status, hide) as {
+    reason?: unknown;
+    message?: unknown;
+    details?: unknown;
+  };
   return {
     reason: typeof reason === "string" ? reason.slice(0, 100) : "",
     message: typeof message === "string" ? message : "the server sent no message",

@@ -4,7 +4,7 @@ import { type BackoffStrategy, type DelayFunc, jitter, type Random } from "@hold
 import { loop } from "@holdfast/wait/internal";
 import type { ServerObject } from "../cache/server-object.ts";
 import type { Consistency, OwnWrite, Store } from "../cache/store.ts";
-import { type ApiTarget, openRequest } from "../client/api-request.ts";
+import { type ApiTarget, hiding, openRequest } from "../client/api-request.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf } from "../object/object-ref.ts";
 import { resourceName } from "../object/resource.ts";
@@ -200,12 +200,15 @@ export class Reflector {
     const untilList = Math.max(history.listedAt + relistEvery - startedAt, 0);
     using _list = clock.afterFunc(untilList, () => this.relist(), { label: "relist" });
     try {
-      const { body } = await openRequest(target, request, signal);
+      const response = await openRequest(target, request, signal);
+      const { body } = response;
       state.openedAt = clock.monotonic();
       history.isRefused = false;
       for await (const line of lines(body)) {
         signal.throwIfAborted();
-        const consistency = this.#take(readEvent(line, request, listWatch.resource.kind));
+        const consistency = this.#take(
+          readEvent(line, request, listWatch.resource.kind, hiding(response)),
+        );
         state.events++;
         if (consistency !== "consistent") return { kind: consistency };
       }

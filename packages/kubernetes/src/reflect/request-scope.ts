@@ -61,9 +61,9 @@ export class RequestScope implements Disposable {
     this.stop("over");
   }
 
-  #observe({ status, headers, body }: KubeResponse): KubeResponse {
+  #observe(response: KubeResponse): KubeResponse {
     this.#touch();
-    return { status, headers, body: this.#eachTouched(body) };
+    return { ...response, body: this.#eachTouched(response.body) };
   }
 
   async *#eachTouched(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -13,10 +13,16 @@ export type WatchEvent = ObjectEvent | { readonly type: "BOOKMARK"; readonly ver
  * @param line - the line
  * @param request - the request of the watch, for errors
  * @param kind - kind of the objects, for errors
+ * @param hide - takes the credentials of the request out of a text
  * @throws ApiError for an event ERROR
  * @throws Error for a line that is not an event. Its message has nothing of the line, which may be a Secret
  */
-export function readEvent(line: Buffer, request: ApiRequest, kind: string): WatchEvent {
+export function readEvent(
+  line: Buffer,
+  request: ApiRequest,
+  kind: string,
+  hide: (text: string) => string = (text) => text,
+): WatchEvent {
   const { type, object } = parse(line, request);
   switch (type) {
     case "ADDED":
@@ -26,7 +32,7 @@ export function readEvent(line: Buffer, request: ApiRequest, kind: string): Watc
     case "BOOKMARK":
       return { type, version: versionOf(object, request) };
     case "ERROR":
-      throw failureOf(object, request);
+      throw failureOf(object, request, hide);
     default:
       throw new Error(`${name(request)} sent an event of an unknown type`);
   }
@@ -51,9 +57,13 @@ function versionOf(bookmark: unknown, request: ApiRequest): string {
   throw new Error(`${name(request)} sent a bookmark without a version`);
 }
 
-function failureOf(status: unknown, { method, path }: ApiRequest): ApiError {
+function failureOf(
+  status: unknown,
+  { method, path }: ApiRequest,
+  hide: (text: string) => string,
+): ApiError {
   const { code } = (status ?? {}) as { code?: unknown };
-  const { reason, message, details } = statusOf(JSON.stringify(status ?? {}));
+  const { reason, message, details } = statusOf(JSON.stringify(status ?? {}), hide);
   const seconds: unknown = details.retryAfterSeconds;
   return new ApiError({
     method,

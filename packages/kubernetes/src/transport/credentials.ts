@@ -2,7 +2,7 @@ import type { Agent, OutgoingHttpHeaders } from "node:http";
 import type { Agent as HttpsAgent } from "node:https";
 import { inspect, isDeepStrictEqual } from "node:util";
 import type { Clock } from "@holdfast/clock";
-import { RepeatedLines } from "@holdfast/clock/internal";
+import { RepeatedLines, Secrets } from "@holdfast/clock/internal";
 import type { Logger } from "@holdfast/controller";
 import { warn } from "../logger.ts";
 
@@ -15,6 +15,7 @@ export class Credentials {
   /** Connections with the CA and the client certificate. */
   readonly agent: Agent;
   #bare: Credentials | undefined = undefined;
+  #secrets: Secrets | undefined = undefined;
   readonly #headers: Readonly<Record<string, string | readonly string[]>>;
 
   /** @throws TypeError for a header that HTTP does not allow, without its value */
@@ -52,6 +53,16 @@ export class Credentials {
   /** The headers of a request with those of the credentials. */
   addTo(headers: Readonly<Record<string, string>>): OutgoingHttpHeaders {
     return { ...headers, ...(this.#headers as OutgoingHttpHeaders) };
+  }
+
+  /** A text of the server without the values of these headers, which it may repeat. */
+  hide(text: string): string {
+    this.#secrets ??= new Secrets({
+      headers: Object.entries(this.#headers).flatMap(([name, values]) =>
+        [values].flat().map((value) => [name, value] as const),
+      ),
+    });
+    return this.#secrets.hide(text);
   }
 
   toJSON(): string {

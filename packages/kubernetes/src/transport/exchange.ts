@@ -126,7 +126,8 @@ function responseOf(parts: Exchange, response: IncomingMessage): KubeResponse {
     headers[name] = Array.isArray(value) ? value.join(", ") : value;
   const isGzip = headers["content-encoding"] === "gzip";
   const source = isGzip ? gunzip(response) : response;
-  return { status: response.statusCode as number, headers, body: bodyOf(parts, source) };
+  const hide = (text: string): string => parts.credentials.hide(text);
+  return { status: response.statusCode as number, headers, body: bodyOf(parts, source), hide };
 }
 
 // Both streams end together; the reader of the second one receives an error.

@@ -32,6 +32,9 @@ export interface KubeResponse {
    * of the request's signal the iteration rejects with `signal.reason`.
    */
   readonly body: AsyncIterable<Uint8Array>;
+
+  /** Takes the credentials that were sent out of a text of the server, for errors and logs. Default: there are none. */
+  readonly hide?: ((text: string) => string) | undefined;
 }
 
 /** The way to an API server: its address, its certificate and the caller's credentials. */

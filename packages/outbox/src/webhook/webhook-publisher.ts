@@ -8,6 +8,7 @@ import {
   requireMethods,
   requireOptions,
   requireString,
+  Secrets,
 } from "@holdfast/clock/internal";
 import { RetryAfterError, TerminalError } from "@holdfast/controller";
 import { parseRetryAfter } from "@holdfast/wait";
@@ -221,7 +222,7 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
       );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      throw this.#failed(post.url, error as NodeJS.ErrnoException);
+      throw this.#failed(post, error as NodeJS.ErrnoException);
     }
   }
 
@@ -275,11 +276,13 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
     throw error;
   }
 
-  /** An error without the bytes of a response, which Node keeps for a parse error. */
-  #failed(url: URL, error: NodeJS.ErrnoException): Error {
+  /** An error without the bytes of a response, which Node keeps for a parse error, and without what was sent. */
+  #failed({ url, headers }: Post, error: NodeJS.ErrnoException): Error {
     if (isPrivateAddressError(error)) return this.#refused(url);
     const { code, message } = error;
-    const cause = Object.assign(new Error(message || code), code !== undefined && { code });
+    const secrets = new Secrets({ url, headers: Object.entries(headers) });
+    const text = secrets.hide(message || String(code));
+    const cause = Object.assign(new Error(text), code !== undefined && { code });
     return new WebhookError(`${this.#describe(url)}: ${cause.message}`, { cause });
   }
 

@@ -3,8 +3,11 @@ import {
   findByCode,
   isThenable,
   type OptionNames,
+  requireHooks,
   requireMethods,
+  requireObject,
   requireOptions,
+  Secrets,
 } from "@holdfast/clock/internal";
 import { withTimeout } from "../limit/with-timeout.ts";
 import { parseRetryAfter } from "./parse-retry-after.ts";
@@ -13,7 +16,18 @@ import { TerminalError } from "./terminal-error.ts";
 
 const OPTIONS: OptionNames<ExpectOkOptions> = {
   clock: true,
+  request: true,
+  describe: true,
 };
+
+/** What was sent, for {@link ExpectOkOptions}: a `Request`, or the second argument of `fetch`. */
+export interface FetchRequest {
+  /** Headers as `fetch` takes them. */
+  readonly headers?:
+    | Iterable<readonly string[]>
+    | Readonly<Record<string, string | readonly string[] | undefined>>
+    | undefined;
+}
 
 /** The part of a `fetch` response that {@link expectOk} reads. */
 export interface FetchResponse {
@@ -40,6 +54,22 @@ export interface ExpectOkOptions {
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
+
+  /**
+   * What was sent. With it the message holds the start of the body. A server may repeat a request in its error, so the
+   * credentials of this one are taken out: the values of its headers, but for those such as `Accept` that hold none, and the
+   * path and the query of the URL, also in base64 and with escapes.
+   *
+   * @defaultValue none: the message holds nothing of the body
+   */
+  readonly request?: FetchRequest | undefined;
+
+  /**
+   * Text of the URL in the message. A path may be a secret.
+   *
+   * @defaultValue the origin, such as `https://api.example`
+   */
+  readonly describe?: ((url: URL) => string) | undefined;
 }
 
 /** How much of a body goes into an error message, in bytes. */
@@ -66,9 +96,9 @@ const RETRYABLE = new Set([408, 425, 429]);
  * | any other | {@link TerminalError}: another attempt would get the same response |
  *
  * Each error has the `status`; {@link findHttpError} finds it, also as the cause of the other two. The
- * message holds the status, the URL without credentials, query and fragment, and at most 1 kB of the body
- * that arrives within 100 ms. The rest of the body is cancelled, which frees the connection. Reading
- * stops when the signal passed to `fetch` aborts.
+ * message holds the status and the origin of the URL. With `request` it also holds at most 1 kB of the body that arrives within
+ * 100 ms, without what was sent as a credential; reading stops when the signal passed to `fetch` aborts. The rest of the
+ * body is cancelled, which frees the connection.
  *
  * A bad argument is a mistake that no other attempt can fix: its TypeError counts as terminal.
  *
@@ -98,17 +128,24 @@ export async function expectOk<Received extends FetchResponse>(
   options: ExpectOkOptions = {},
 ): Promise<Received> {
   const { clock = realClock } = requireArguments(response, options);
-  const { ok, status, headers, url } = response;
+  const { ok, status, headers } = response;
   if (ok) return response;
 
-  const text = await readStart(response.body, clock);
-  const message = `HTTP ${status}${locationOf(url)}${text === "" ? "" : `: ${text}`}`;
+  const message = await messageOf(response, options);
   const cause = new HttpError(status, message);
   if (!RETRYABLE.has(status) && (status < 500 || status > 599))
     throw Object.assign(new TerminalError(message, { cause }), { status });
   const after = parseRetryAfter(headers.get("retry-after"), clock);
   if (after === undefined) throw cause;
   throw Object.assign(new RetryAfterError(after, { message, cause }), { status });
+}
+
+async function messageOf(response: FetchResponse, options: ExpectOkOptions): Promise<string> {
+  const { clock = realClock, request, describe = originOf } = options;
+  const url = urlOf(response);
+  const text = await readStart(response.body, request && { request, url, clock });
+  const from = url === undefined ? "" : ` from ${describe(url)}`;
+  return `HTTP ${response.status}${from}${text === "" ? "" : `: ${text}`}`;
 }
 
 /** Returns the options. A forgotten `await`, for example, is not worth another attempt. */
@@ -120,8 +157,11 @@ function requireArguments(response: unknown, options: ExpectOkOptions): ExpectOk
       "get",
     ]);
     requireOptions("options", options, "expectOk", OPTIONS);
-    const { clock = realClock } = options;
+    const { clock = realClock, request = {}, describe = originOf } = options;
     requireMethods("options.clock", clock, ["now", "afterFunc"]);
+    requireHooks("options", { describe });
+    requireObject("options.request", request);
+    requireObject("options.request.headers", request.headers === undefined ? {} : request.headers);
     return options;
   } catch (error) {
     const { message } = error as Error;
@@ -129,14 +169,21 @@ function requireArguments(response: unknown, options: ExpectOkOptions): ExpectOk
   }
 }
 
-/** Origin and path of the response, without the parts that may hold a secret. */
-function locationOf(url: unknown): string {
+const originOf = ({ origin }: URL): string => origin;
+
+/** A response made by hand has no URL. */
+function urlOf({ url }: FetchResponse): URL | undefined {
   try {
-    const { origin, pathname } = new URL(String(url));
-    return ` from ${origin}${pathname}`;
+    return new URL(url);
   } catch {
-    return ""; // a response made by hand has no URL
+    return undefined;
   }
+}
+
+/** The headers of a request by name. */
+function headersOf({ headers = {} }: FetchRequest): (readonly [name: string, value: string])[] {
+  const pairs = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  return pairs.map(([name, value]) => [String(name), String(value)]);
 }
 
 interface Reader {
@@ -144,24 +191,42 @@ interface Reader {
   cancel(): Promise<void>;
 }
 
-/** The first bytes of a body as one line. A body that cannot be read must not hide the status. */
-async function readStart(body: unknown, clock: Clock): Promise<string> {
+/** What was sent, and to where. */
+interface Exchange {
+  readonly request: FetchRequest;
+  readonly url: URL | undefined;
+  readonly clock: Clock;
+}
+
+/**
+ * The first bytes of a body as one line, without the credentials of its request; nothing if that is not known. A body that
+ * cannot be read must not hide the status.
+ */
+async function readStart(body: unknown, exchange: Exchange | undefined): Promise<string> {
   const bytes: number[] = [];
   try {
     const reader = (body as { getReader(): Reader } | null | undefined)?.getReader();
     if (reader === undefined) return "";
     try {
-      await withTimeout(() => readInto(bytes, reader), MAX_READ, { clock, label: "body" });
+      const read = (): Promise<void> => readInto(bytes, reader);
+      if (exchange !== undefined)
+        await withTimeout(read, MAX_READ, { clock: exchange.clock, label: "body" });
     } finally {
       reader.cancel().catch(() => {}); // the message is complete: nothing depends on this
     }
   } catch {
     // The status is what counts.
   }
+  if (exchange === undefined) return "";
   // As a stream, so that a character that the limit cuts in two is left out.
   const text = new TextDecoder().decode(Uint8Array.from(bytes), { stream: true });
+  const { request, url } = exchange;
+  const secrets = new Secrets({ url, headers: headersOf(request) });
   // Also what reorders a line or ends it, for a reader of logs.
-  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu, " ").trim();
+  return secrets
+    .hide(text)
+    .replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu, " ")
+    .trim();
 }
 
 /** Recursive, because each read waits for the one before and no delay lies in between. */

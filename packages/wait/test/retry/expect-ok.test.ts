@@ -23,7 +23,7 @@ function answer(
 }
 
 const failure = async (response: Response): Promise<Error> =>
-  expectOk(response).then(
+  expectOk(response, { request: {} }).then(
     () => expect.unreachable(),
     (error: Error) => error,
   );
@@ -42,7 +42,35 @@ it.each([408, 425, 429, 500, 502, 503, 504, 599])(
   async (status) => {
     const error = await failure(answer(status, { body: "busy" }));
     expect([isTerminalError(error), isRetryAfterError(error)]).toEqual([false, false]);
-    expect(error.message).toBe(`HTTP ${status} from https://api.example.com/v1/pods: busy`);
+    expect(error.message).toBe(`HTTP ${status} from https://api.example.com: busy`);
+  },
+);
+
+it("repeats nothing of a body, and no path, unless it is told", async () => {
+  const cancel = vi.fn();
+  const body = new ReadableStream({ cancel });
+  const response = answer(403, { body });
+  const error = await expectOk(response).catch((one: unknown) => one);
+  expect((error as Error).message).toBe("HTTP 403 from https://api.example.com");
+  expect(cancel).toHaveBeenCalledOnce();
+  const describe = ({ pathname }: URL): string => pathname;
+  const told = await expectOk(answer(403), { describe }).catch((one: unknown) => one);
+  expect((told as Error).message).toBe("HTTP 403 from /v1/pods");
+});
+
+it.each([
+  ["a Request", new Request("https://api.example.com", { headers: { "X-Api-Key": "s3cret" } })],
+  ["Headers", { headers: new Headers({ "X-Api-Key": "s3cret" }) }],
+  ["pairs", { headers: [["X-Api-Key", "s3cret"]] }],
+  ["a record", { headers: { "X-Api-Key": ["s3cret"], Accept: "text/plain" } }],
+])(
+  "takes the headers of %s out of the body, and the path, but nothing else",
+  async (_, request) => {
+    const body = "text/plain: key s3cret is not for /v1/pods";
+    const error = await expectOk(answer(401, { body }), { request }).catch((one: unknown) => one);
+    expect((error as Error).message).toBe(
+      "HTTP 401 from https://api.example.com: text/plain: key [hidden] is not for [hidden]",
+    );
   },
 );
 
@@ -51,7 +79,7 @@ it.each([301, 304, 400, 401, 403, 404, 409, 410, 422, 428, 431, 451])(
   async (status) => {
     const error = await failure(answer(status, { headers: { "Retry-After": "5" } }));
     expect([isTerminalError(error), isRetryAfterError(error)]).toEqual([true, false]);
-    expect(error.message).toBe(`HTTP ${status} from https://api.example.com/v1/pods`);
+    expect(error.message).toBe(`HTTP ${status} from https://api.example.com`);
   },
 );
 
@@ -60,7 +88,7 @@ it.each([429, 503])(
   async (status) => {
     const error = await failure(answer(status, { headers: { "Retry-After": "5" }, body: "busy" }));
     expect(RetryAfterError.delayOf(error)).toBe(5_000);
-    expect(error.message).toBe(`HTTP ${status} from https://api.example.com/v1/pods: busy`);
+    expect(error.message).toBe(`HTTP ${status} from https://api.example.com: busy`);
   },
 );
 
@@ -131,7 +159,7 @@ it("throws for the status even if the body cannot be read", async () => {
     },
   });
   for (const response of [read, answer(404, { body: broken })])
-    expect((await failure(response)).message).toBe("HTTP 404 from https://api.example.com/v1/pods");
+    expect((await failure(response)).message).toBe("HTTP 404 from https://api.example.com");
 });
 
 it("does not wait for the cancellation of the body", async () => {
@@ -164,7 +192,7 @@ it("throws for the status after 100 ms if the body stalls, with what came", asyn
     cancel,
   });
   const error = await clock.run(() =>
-    expectOk(answer(404, { body }), { clock }).catch((reason: unknown) => reason),
+    expectOk(answer(404, { body }), { clock, request: {} }).catch((reason: unknown) => reason),
   );
   expect(clock.monotonic() - start).toBe(100);
   expect(isTerminalError(error)).toBe(true);
@@ -174,7 +202,7 @@ it("throws for the status after 100 ms if the body stalls, with what came", asyn
 
 it("leaves no timer when the body is read in time", async () => {
   const clock = new FakeClock();
-  await expectOk(answer(500, { body: "busy" }), { clock }).catch(() => {});
+  await expectOk(answer(500, { body: "busy" }), { clock, request: {} }).catch(() => {});
   expect(clock.waiters()).toBe(0);
 });
 
@@ -206,7 +234,7 @@ describe("a body that stalls in a short attempt does not hide the status", () =>
     const requests: number[] = [];
     const request = async () => {
       requests.push(clock.monotonic() - start);
-      return await expectOk(response(), { clock });
+      return await expectOk(response(), { clock, request: {} });
     };
     const ended = call(request, clock).catch((reason: unknown) => reason);
     const error = await clock.run(() => ended);

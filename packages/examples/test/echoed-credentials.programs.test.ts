@@ -1,0 +1,199 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { inspect } from "node:util";
+import { atUrl, builtIn, Cluster, KubeClient } from "@holdfast/kubernetes";
+import { WebhookPublisher } from "@holdfast/outbox/webhook";
+import { expectOk } from "@holdfast/wait";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { errorOf } from "../../../test/error-of.ts";
+import { sampleMessage } from "../../outbox/test/sample-message.ts";
+
+// A server that answers with what it was sent: no error, and no log, repeats it.
+
+type Form = (text: string) => string;
+
+const FORMS: readonly Form[] = [
+  (text) => text,
+  (text) => JSON.stringify(text),
+  encodeURIComponent,
+  (text) => Buffer.from(text).toString("base64"),
+  (text) => Buffer.from(text).toString("base64url"),
+  (text) => Buffer.from(text).toString("base64").slice(0, -6),
+];
+
+/** How a server puts a text into its answer. */
+const ANSWERS: Readonly<Record<string, (text: string, response: ServerResponse) => void>> = {
+  "plain text": (text, response) => void response.writeHead(403).end(text),
+  "a very long text": (text, response) =>
+    void response.writeHead(403).end(`${"x".repeat(985)} ${text} ${"x".repeat(70_000)}`),
+  "the reason phrase and headers": (text, response) => {
+    const phrase = text.replace(/[^\x20-\x7e]/g, "");
+    response.writeHead(500, phrase, { "x-echo": phrase, warning: `299 - "${phrase}"` }).end();
+  },
+  "a Status": (text, response) =>
+    void response
+      .writeHead(422, { "content-type": "application/json" })
+      .end(JSON.stringify(statusOf(text))),
+  "an object of another kind": (text, response) =>
+    void response
+      .writeHead(200, {
+        "content-type": text.replace(/[^\w.-]/g, ""),
+        warning: `299 - "${text.replace(/[^\w.-]/g, "")}"`,
+      })
+      .end(JSON.stringify({ kind: text, apiVersion: text, metadata: {} })),
+  "an ERROR of a watch": (text, response) => void response.writeHead(200).end(watchError(text)),
+  "what is no HTTP": (text, { socket }) => void socket?.end(`HTTP/1.1 200 OK\r\n${text}\r\n\r\n`),
+};
+
+const statusOf = (text: string) => ({
+  kind: "Status",
+  status: "Failure",
+  reason: text,
+  message: `refused: ${text}`,
+  details: { name: text, causes: [{ field: text, message: text }], [text]: 1 },
+});
+const watchError = (text: string): string =>
+  `${JSON.stringify({ type: "ERROR", object: { ...statusOf(text), code: 410 } })}\n`;
+
+let url: string;
+let form: Form;
+let answer: (text: string, response: ServerResponse) => void;
+const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+  request.resume();
+  const { authorization = "", cookie = "" } = request.headers;
+  const sent = [authorization, cookie, request.headers["x-api-key"] ?? "", request.url ?? ""];
+  const isList = request.url?.includes("/pods?") && !request.url.includes("watch=true");
+  if (isList && answer === ANSWERS["an ERROR of a watch"]) {
+    const list = {
+      kind: "PodList",
+      apiVersion: "v1",
+      metadata: { resourceVersion: "1" },
+      items: [],
+    };
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(list));
+  } else answer(sent.map((one) => form(String(one))).join(" "), response);
+});
+
+beforeAll(async () => {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  const closed = once(server, "close");
+  server.close();
+  server.closeAllConnections();
+  await closed;
+});
+
+/** Logs, and the first error that a log has. */
+function logs() {
+  const lines: unknown[] = [];
+  let hear: () => void = () => undefined;
+  const heard = new Promise<void>((resolve) => {
+    hear = resolve;
+  });
+  const log = (...line: unknown[]): void => {
+    lines.push(line);
+    hear();
+  };
+  return { lines, heard, logger: { debug: log, info: log, warn: log, error: log } };
+}
+
+/** What each door gives to a reader: the error of a request that carries a secret, and what it has logged. */
+const DOORS: Readonly<Record<string, (secret: string) => Promise<unknown>>> = {
+  KubeClient: async (secret) => {
+    const { lines, logger } = logs();
+    const transport = atUrl(url, { token: () => secret, logger });
+    const client = new KubeClient({ transport, logger });
+    const error = await errorOf(client.get(builtIn("v1", "Pod"), "default/ann"));
+    return [error, lines];
+  },
+  "expectOk, its request unknown": async (secret) => {
+    if (answer === ANSWERS["what is no HTTP"]) return undefined; // fetch rejects: there is no response
+    const response = await fetch(`${url}/hooks/${secret}?key=${secret}`, {
+      headers: headersOf(secret),
+    });
+    return await errorOf(expectOk(response));
+  },
+  "expectOk with its request": async (secret) => {
+    const request = { headers: headersOf(secret) };
+    if (answer === ANSWERS["what is no HTTP"]) return undefined; // fetch rejects: there is no response
+    const response = await fetch(`${url}/hooks/${secret}?key=${secret}`, request);
+    return await errorOf(expectOk(response, { request }));
+  },
+  WebhookPublisher: async (secret) => {
+    const target = `${url}/hooks/${secret}?key=${secret}`;
+    await using publisher = new WebhookPublisher({ url: target, headers: headersOf(secret) });
+    return await errorOf(publisher.publish(sampleMessage(), new AbortController().signal));
+  },
+};
+
+const headersOf = (secret: string): Record<string, string> => ({
+  Authorization: `Bearer ${secret}`,
+  Cookie: `a=1; session=${secret}`,
+  "X-Api-Key": secret,
+});
+
+const SECRETS = fc
+  .string({
+    minLength: 12,
+    maxLength: 30,
+    unit: fc.constantFrom(..."abcxyzABCXYZ0123456789-_~.!*+/"),
+  })
+  .filter((text) => !text.includes(".."));
+
+describe.each(Object.keys(DOORS))("%s", (door) => {
+  it.each(Object.keys(ANSWERS))("does not repeat what its server repeats in %s", async (name) => {
+    answer = ANSWERS[name] as never;
+    await fc.assert(
+      fc.asyncProperty(SECRETS, fc.constantFrom(...FORMS), async (secret, drawn) => {
+        form = drawn;
+        const said = inspect(await DOORS[door]?.(secret.replaceAll("/", "~")), {
+          depth: 12,
+          showHidden: true,
+          maxStringLength: null,
+        });
+        const plain = secret.replaceAll("/", "~");
+        for (const shape of [plain, encodeURIComponent(plain), ...inBase64(plain)])
+          expect(said).not.toContain(shape);
+      }),
+      { numRuns: 20 },
+    );
+  });
+});
+
+/** What base64 makes of a text, wherever it begins. */
+function inBase64(text: string): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const core = Buffer.from(`${" ".repeat(before)}${text}`)
+      .toString("base64")
+      .slice(before + 1, -4);
+    return [core, core.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+}
+
+it("an informer does not repeat what its server repeats in an ERROR of a watch, or of a list", async () => {
+  const secret = "xyzzy-0123456789-plugh";
+  for (const name of ["an ERROR of a watch", "a Status", "plain text"]) {
+    answer = ANSWERS[name] as never;
+    for (const drawn of FORMS) {
+      form = drawn;
+      const { lines, heard, logger } = logs();
+      const cluster = new Cluster({
+        transport: atUrl(url, { token: () => secret, logger }),
+        logger,
+      });
+      cluster.watch(builtIn("v1", "Pod"));
+      const stop = new AbortController();
+      const end = cluster.run(stop.signal).catch(() => undefined);
+      await heard;
+      stop.abort();
+      await end;
+      const said = inspect(lines, { depth: 12, showHidden: true, maxStringLength: null });
+      for (const shape of [secret, ...inBase64(secret)]) expect(said).not.toContain(shape);
+    }
+  }
+});
