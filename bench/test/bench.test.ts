@@ -4,10 +4,12 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, inject, it } from "vitest";
 import { judge } from "../claims.mjs";
+import { exitCodeOf } from "../exit-code.mjs";
 import { isNeeded, planOf } from "../plan.mjs";
 import { report } from "../report.mjs";
 import { run } from "../run.mjs";
 import { suites } from "../suites/index.mjs";
+import { resultOf } from "../suites/kubernetes/operating.mjs";
 
 const main = fileURLToPath(new URL("../main.mjs", import.meta.url));
 // The contenders run in plain Node, which needs what `tsc -b` writes.
@@ -39,7 +41,10 @@ describe("npm run bench", () => {
       new Set(["memory", "embedded", "due embedded"]),
     );
     expect(new Set(skipped.map((job) => job.case))).toEqual(
-      new Set(["server", "due", "sent", "due MariaDB", "sent MariaDB"]),
+      new Set([
+        "server",
+        ...["due", "hung", "keys", "sent"].flatMap((one) => [one, `${one} MariaDB`]),
+      ]),
     );
 
     const machine = { cpu: "", cores: 1, memoryGiB: 1, platform: "", node: "", v8: "" };
@@ -71,6 +76,28 @@ describe("npm run bench", () => {
     });
     expect(rounds).toEqual([1, 1, 2, 3]);
     for (const { error } of results) expect(error).toMatch(/TypeError/);
+  });
+
+  it("fails with --quick if any contender does, and else if all do or a gate is missed", () => {
+    const [good, bad] = [{}, { error: "TypeError: no" }];
+    const missed = [{ gates: true, verdict: "missed" }];
+    const codes = [
+      [[good, bad], [], true],
+      [[good, good], missed, true],
+      [[good, bad], [], false],
+      [[bad, bad], [], false],
+      [[good, good], missed, false],
+    ].map(([results, verdicts, quick]) => exitCodeOf({ results, verdicts, options: { quick } }));
+    expect(codes).toEqual([1, 0, 0, 1, 1]);
+  });
+
+  it("finds what an operator has measured among the lines of its log", () => {
+    const result = { cpu: 1, wall: 2.5, rss: 3 };
+    const line = JSON.stringify(result);
+    const log = JSON.stringify({ level: "info", cpu: "1", message: "is the leader" });
+    for (const text of [line, `${log}\n${line}\n`, `${line}\n${log}\nbye\n`, `${log}\r\n${line}`])
+      expect(resultOf(text)).toEqual(result);
+    expect(() => resultOf(`${log}\nbye\n`)).toThrow(/^no line with cpu, wall and rss in: .*bye/s);
   });
 
   it("judges no claim that was not measured", () => {

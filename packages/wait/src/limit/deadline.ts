@@ -59,10 +59,9 @@ export class Deadline implements Disposable {
     work: (argument: Argument) => Value | PromiseLike<Value>,
     argument: Argument,
     onLate?: (value: Value) => unknown,
-    onLateError?: (error: unknown) => void,
   ): Promise<Value> {
     try {
-      return await abortable(work, this.signal, onLate, argument, onLateError);
+      return await abortable(work, this.signal, onLate, argument);
     } catch (error) {
       throw this.withCaller(error);
     } finally {

@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import type { TokenBucketLimiter } from "@holdfast/controller";
-import { expectOk, withTimeout } from "@holdfast/wait";
+import { expectOk, TerminalError, withTimeout } from "@holdfast/wait";
 
 /** A record at the provider. `owner` is the UID of its DnsRecord. */
 export type Remote = Record<"name" | "type" | "value" | "ttl" | "owner", string>;
@@ -26,6 +26,7 @@ export function providerOf(token: number, options: Options): Provider {
       const response = await fetch(`${url}/records?${query}`, { method, headers, signal });
       if (response.status === 412) throw new StaleTokenError("a later term took the record over");
       if (response.status === 409) throw new Error(await response.text()); // temporary, so retried
+      if (response.status === 422) throw new TerminalError(await response.text()); // its record is at fault
       await expectOk(response, { clock }); // 429: RetryAfterError; other 4xx: TerminalError
       const type = response.headers.get("content-type");
       if (type !== "application/json") throw new Error(`the provider sent ${type}, not JSON`);
