@@ -185,7 +185,7 @@ module.exports = {
     landing: [],
     recipes: ["@holdfast/wait/rxjs", "@holdfast/controller/file-lock"],
     "grpc-connect": ["terminal"],
-    outbox: ["terminal", "@holdfast/controller/internal", ...outbox],
+    outbox: ["terminal", ...outbox],
     greeter: ["@holdfast/kubernetes"],
     "cron-task": ["@holdfast/kubernetes"],
     website: ["@holdfast/kubernetes"],

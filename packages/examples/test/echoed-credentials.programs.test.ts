@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { atUrl, builtIn, Cluster, KubeClient } from "@holdfast/kubernetes";
+import { MemoryStore } from "@holdfast/outbox/testing";
 import { WebhookPublisher } from "@holdfast/outbox/webhook";
 import { expectOk } from "@holdfast/wait";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorOf } from "../../../test/error-of.ts";
-import { sampleMessage } from "../../outbox/test/sample-message.ts";
 
 // A server that answers with what it was sent: no error, and no log, repeats it.
 
@@ -127,7 +127,10 @@ const DOORS: Readonly<Record<string, (secret: string) => Promise<unknown>>> = {
   WebhookPublisher: async (secret) => {
     const target = `${url}/hooks/${secret}?key=${secret}`;
     await using publisher = new WebhookPublisher({ url: target, headers: headersOf(secret) });
-    return await errorOf(publisher.publish(sampleMessage(), new AbortController().signal));
+    const store = new MemoryStore();
+    const fields = { topic: "orders", key: "order/1", payload: {} };
+    const message = await store.transaction((tx) => store.save(tx, fields, 0));
+    return await errorOf(publisher.publish(message, new AbortController().signal));
   },
 };
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { createServer } from "node:http";
 import { hostname } from "node:os";
 import { PGlite } from "@electric-sql/pglite";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
-import { boundedServer } from "@holdfast/controller/internal";
 import { PGliteDatabase } from "@holdfast/outbox/pglite";
 import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
 import { WebhookPublisher } from "@holdfast/outbox/webhook";
@@ -30,7 +30,7 @@ const { orders, folder } = new Command("npm run outbox --")
 // The receiver: another service, in a real system. It recognizes a message that comes twice by its key.
 let requests = 0;
 const seen = new Set<unknown>();
-const receiver = boundedServer({ maxConnections: 100 }, (request, response) => {
+const receiver = createServer((request, response) => {
   request.resume();
   const status = ++requests % 3 === 0 ? 500 : 200;
   const key = request.headers["idempotency-key"];

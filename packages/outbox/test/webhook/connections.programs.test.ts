@@ -1,7 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { join } from "node:path";
 import { realClock } from "@holdfast/clock";
 import { Outbox, Relay } from "@holdfast/outbox";
 import { MemoryStore } from "@holdfast/outbox/testing";
@@ -9,7 +12,7 @@ import { isWebhookError, WebhookPublisher } from "@holdfast/outbox/webhook";
 import { describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
-import { certificates } from "../../../kubernetes/test/certificates/certificates.ts";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { sampleMessage } from "../sample-message.ts";
 
 const { signal } = new AbortController();
@@ -59,7 +62,7 @@ class Receiver implements AsyncDisposable {
   }
 
   static async open(answer: Answer, scheme: "http" | "https" = "http"): Promise<Receiver> {
-    const server = scheme === "http" ? createServer() : createTlsServer(certificates.server);
+    const server = scheme === "http" ? createServer() : createTlsServer(certificate());
     const receiver = new Receiver(server, scheme, answer);
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -76,6 +79,17 @@ class Receiver implements AsyncDisposable {
     this.#server.closeAllConnections();
     await closed;
   }
+}
+
+const folder = tempFolder();
+
+/** A certificate that nobody has signed, and its key. */
+function certificate(): { readonly key: string; readonly cert: string } {
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const kind =
+    "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost";
+  execFileSync("openssl", [...kind.split(" "), "-keyout", key, "-out", cert], { stdio: "ignore" });
+  return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
 }
 
 /** Sends one message, and waits until its connection is idle again. */

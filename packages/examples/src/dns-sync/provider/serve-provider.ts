@@ -1,11 +1,7 @@
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { boundedServer } from "@holdfast/controller/internal";
 import type { DnsProvider } from "./dns-provider.ts";
-
-/** Each replica has some. */
-const MAX_CONNECTIONS = 100;
 
 /** A listening provider. */
 export interface ProviderServer extends AsyncDisposable {
@@ -22,10 +18,7 @@ export async function serveProvider(provider: DnsProvider): Promise<ProviderServ
     if (retryAfter !== undefined) response.setHeader("retry-after", retryAfter);
     response.writeHead(status, { "content-type": type }).end(body);
   };
-  const server = boundedServer(
-    { maxConnections: MAX_CONNECTIONS },
-    (request, response) => void answer(request, response),
-  );
+  const server = createServer((request, response) => void answer(request, response));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
