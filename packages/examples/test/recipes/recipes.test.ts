@@ -23,7 +23,7 @@ describe("fetchWithRetryAfter", () => {
     const fetch = answering(busy(7), refused, "hang", new Response("hello"));
     note(await clock.run(() => fetchWithRetryAfter(URL_OF, { ...options, fetch })));
     expect(events).toEqual([
-      [0, "RetryAfterError: HTTP 503: busy; next attempt in 7000 ms"],
+      [0, "RetryAfterError: HTTP 503; next attempt in 7000 ms"],
       [7_000, "Error: fetch failed: connect ECONNREFUSED; next attempt in 500 ms"],
       [17_500, expect.stringMatching(/^TimeoutError: .*; next attempt in 1000 ms$/)],
       [18_500, "hello"],
