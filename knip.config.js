@@ -33,6 +33,7 @@ export default {
     },
     "packages/outbox": {
       entry: ["test/**/*.services.ts", "test/services/{crash-worker,holder}.mjs"],
+      ignoreBinaries: ["openssl"],
     },
     "packages/kubernetes": {
       ignoreDependencies: ["typescript-5.4"], // a test starts its compiler

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 
 /** A server that listens, and runs until it is disposed. */
-export type Open = () => Promise<{ readonly url: string } & AsyncDisposable>;
+type Open = () => Promise<{ readonly url: string } & AsyncDisposable>;
 
 /** A listener of the repository. */
 export interface Listener {

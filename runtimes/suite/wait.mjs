@@ -88,7 +88,9 @@ export const waitChecks = {
     const get = async () => (await expectOk(answers.shift() ?? Response.error(), { clock })).text();
     const text = await clock.run(() => retry(get, { backoff: { duration: 100 }, clock }));
     equal([text, clock.monotonic() - start], ["hello", 20_100]);
-    const missing = await reasonOf(expectOk(new Response("no such page", { status: 404 })));
+    const missing = await reasonOf(
+      expectOk(new Response("no such page", { status: 404 }), { request: {} }),
+    );
     equal([isTerminalError(missing), missing.message], [true, "HTTP 404: no such page"]);
   },
 
