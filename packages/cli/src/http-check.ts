@@ -5,6 +5,7 @@ import { connect as connectTls } from "node:tls";
 import { onAbort } from "@holdfast/clock";
 import { TerminalError } from "@holdfast/wait";
 import { addressesOf, firstOf, reasonOf } from "./network.ts";
+import { lookup } from "./system-call.ts";
 
 /** Options for {@link httpCheck}. */
 export interface HttpOptions {
@@ -119,6 +120,7 @@ async function ask(
     method,
     headers: { host: url.host, ...headers },
     agent: false,
+    lookup,
     path,
     ...auth,
   };
@@ -133,8 +135,8 @@ async function ask(
     return await replyTo(httpRequest({ ...common, ...through }), options.body, signal);
   }
   const host = hostOf(url);
-  const lookup = address === host ? {} : { lookup: lookupOf(address) };
-  const direct = { ...common, host, port: portOf(url), ...lookup };
+  const fixed = address === host ? {} : { lookup: lookupOf(address) };
+  const direct = { ...common, host, port: portOf(url), ...fixed };
   const request =
     url.protocol === "https:" ? httpsRequest({ ...direct, ...tls }) : httpRequest(direct);
   return await replyTo(request, options.body, signal);
@@ -229,6 +231,7 @@ async function tunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket
     method: "CONNECT",
     path: `${url.hostname}:${portOf(url)}`,
     agent: false,
+    lookup,
     ...(proxy.username !== "" && {
       headers: {
         "proxy-authorization": `Basic ${Buffer.from(credentialsOf(proxy)).toString("base64")}`,

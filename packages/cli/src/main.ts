@@ -1,9 +1,12 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
+import { isatty } from "node:tty";
 import { type Clock, realClock } from "@holdfast/clock";
 import { CommanderError } from "commander";
 import { type Cut, cutArguments } from "./arguments.ts";
 import { EXIT } from "./exit-code.ts";
+import { flushed } from "./output.ts";
+import { effectOf, onSignals, signalsWith } from "./signals.ts";
 
 const USAGE = `Usage: holdfast COMMAND [options]
 
@@ -52,6 +55,12 @@ function print(text: string): number {
 // Whoever reads no more, as `head` behind a pipe, ends no wait and no command.
 for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
 
+// A terminal that has gone makes Node abort when it exits and wants to restore its settings, unless it is closed.
+const terminals = [0, 1, 2].filter((fd) => isatty(fd));
+process.once("exit", () => {
+  for (const fd of terminals) if (!isatty(fd)) closeSync(fd);
+});
+
 try {
   process.exitCode = await run(process.argv.slice(2));
 } catch (error) {
@@ -63,5 +72,8 @@ try {
 }
 
 // Its command has ended: a signal that comes now, the second of one Ctrl-C perhaps, does not change the exit code.
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
-  process.on(signal, () => process.exit());
+onSignals(signalsWith("stop", "end", "pass", "none"), (signal) => {
+  if (["stop", "end"].includes(effectOf(signal))) process.exit();
+});
+await flushed(realClock);
+process.exit(); // Whatever is open still, a connection or the pipe of a daemon, keeps nothing running.

@@ -1,3 +1,7 @@
+import type { Readable } from "node:stream";
+import type { Clock } from "@holdfast/clock";
+import { poll } from "@holdfast/wait";
+
 /** Lines about the tool's own work, on stderr: stdout belongs to the command. */
 export interface Output {
   /** Always printed. */
@@ -37,4 +41,65 @@ export function openOutput(options: OutputOptions): Output {
   const output = createOutput((line) => process.stderr.write(line), options);
   if (process.pid === 1) output.error("runs as pid 1: use docker run --init to reap orphans");
   return output;
+}
+
+// ── Readers ──
+
+/** How long a reader that has stopped reading may keep a command that was told to end, in milliseconds. */
+const LAST_WAIT = 1_000;
+/** Pace at which the output is looked at when a command has ended, in milliseconds. */
+const PACE = 20;
+let patience = Number.POSITIVE_INFINITY;
+const relays = new Set<Relay>();
+
+/** Tells that a signal or a time limit ends the command: its readers are not waited for without limit then. */
+export function hurry(): void {
+  patience = LAST_WAIT;
+}
+
+/** Resolves when the readers have all that was printed, and all that waited for them. */
+export async function flushed(clock: Clock): Promise<void> {
+  // A stream that has just been resumed is read before the next look.
+  const looks = relays.size === 0 ? 1 : 2;
+  let quiet = 0;
+  const isFlushed = (): boolean => {
+    const isWaiting = [...relays].some((relay) => relay.isWaiting);
+    const left = process.stdout.writableLength + process.stderr.writableLength;
+    quiet = isWaiting || left > 0 ? 0 : quiet + 1;
+    return quiet >= looks;
+  };
+  const isDone = poll(isFlushed, { backoff: { duration: PACE }, clock });
+  await Promise.race([isDone, clock.sleep(patience)]);
+}
+
+/**
+ * Passes streams on to stdout or stderr, at the pace of its reader.
+ *
+ * It has one listener, however many streams wait for the reader.
+ */
+export class Relay {
+  readonly #target: NodeJS.WriteStream;
+  readonly #paused = new Set<Readable>();
+
+  constructor(target: NodeJS.WriteStream) {
+    this.#target = target;
+    const resume = (): void => {
+      for (const source of this.#paused) source.resume();
+      this.#paused.clear();
+    };
+    target.on("drain", resume).on("error", resume);
+    relays.add(this);
+  }
+
+  /** Whether a stream waits for the reader. */
+  get isWaiting(): boolean {
+    return this.#paused.size > 0;
+  }
+
+  /** Writes what a stream has brought. The stream is read no further until the reader has it. */
+  write(text: string | Buffer, source: Readable): void {
+    if (this.#target.write(text)) return;
+    source.pause();
+    this.#paused.add(source);
+  }
 }

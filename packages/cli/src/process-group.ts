@@ -4,9 +4,10 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { resolve } from "node:path";
 import type { Clock } from "@holdfast/clock";
-import { poll } from "@holdfast/wait";
+import { poll, withTimeout } from "@holdfast/wait";
 import type { Launch } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
+import { effectOf } from "./signals.ts";
 
 /** The end of the first process of a group. */
 export interface Exit {
@@ -57,9 +58,15 @@ export class ProcessGroup {
   /** Resolves when the first process has ended. Its descendants may still run. */
   readonly exited: Promise<Exit>;
   readonly child: ChildProcess;
+  /** Why processes of the group could not be stopped. They do not count any more: nothing waits for them. */
+  problem: string | undefined;
   readonly #options: GroupOptions;
   readonly #mark: string;
+  /** Processes that got SIGTERM, which each gets once. */
+  readonly #told = new Set<number>();
+  #settle!: (exit: Exit) => void;
   #hasExited = false;
+  #isStopping = false;
 
   private constructor({ file, args }: Launch, options: GroupOptions) {
     this.#options = options;
@@ -70,6 +77,7 @@ export class ProcessGroup {
     this.child = startOrFail(file, args, settings);
     running.add(this);
     this.exited = new Promise((settle) => {
+      this.#settle = settle;
       this.child.once("error", (error) => settle(problemOf(file, error, cwd)));
       this.child.once("exit", (code, signal) => {
         this.#hasExited = true;
@@ -85,27 +93,35 @@ export class ProcessGroup {
     return new ProcessGroup(launch, options);
   }
 
-  /** Sends a signal to the first process, or to all of the group if it is a process group. */
+  /**
+   * Sends a signal to the first process, or to all of the group if it is a process group. A group that is being stopped
+   * is not told to stop again.
+   */
   signal(signal: NodeJS.Signals): void {
     const { pid } = this.child;
-    if (pid === undefined) return;
-    if (!this.#options.keepsTerminal) this.#send(-pid, signal);
+    if (pid === undefined || (this.#isStopping && effectOf(signal) === "stop")) return;
+    if (!this.#options.keepsTerminal) this.#sendToAll(signal);
     else if (!this.#hasExited) this.#send(pid, signal);
+    if (signal === "SIGTERM") this.#told.add(pid);
   }
 
   /** Sends SIGKILL to every process of the group. */
   kill(): void {
-    for (const pid of this.#members()) this.#send(pid, "SIGKILL");
+    const members = this.#members();
+    const refused = members.filter((pid) => !this.#send(pid, "SIGKILL"));
+    if (members.length > 0 && refused.length === members.length) this.#abandon();
+  }
+
+  /** Leaves the processes of the group alone that outlive the first one. */
+  leave(): void {
+    running.delete(this);
   }
 
   /** Resolves when no process of the group is left. Zombies do not count. */
   async empty(signal?: AbortSignal): Promise<void> {
-    await this.exited;
-    await poll(() => this.#members().length === 0, {
-      backoff: { duration: PACE },
-      clock: this.#options.clock,
-      signal,
-    });
+    const { clock } = this.#options;
+    await withTimeout(() => this.exited, Number.POSITIVE_INFINITY, { clock, signal });
+    await poll(() => this.#members().length === 0, { backoff: { duration: PACE }, clock, signal });
     running.delete(this);
   }
 
@@ -117,6 +133,7 @@ export class ProcessGroup {
    */
   async stop(grace: number): Promise<void> {
     if (this.#members().length === 0) return await this.empty();
+    this.#isStopping = true;
     this.#sendToAll("SIGTERM");
     this.#sendToAll("SIGCONT"); // A stopped process could not react.
     await this.killAfter(grace);
@@ -124,33 +141,48 @@ export class ProcessGroup {
 
   /** Sends SIGKILL if the group is not empty after `grace`. Resolves as {@link stop} does. */
   async killAfter(grace: number): Promise<void> {
-    const { clock, onProblem } = this.#options;
+    const { clock } = this.#options;
     const timer = clock.afterFunc(grace, () => this.kill());
     const limit = clock.timeout(grace + KILL_TIMEOUT);
     try {
       await this.empty(limit);
     } catch {
-      onProblem(`processes ${this.#members().join(", ")} are still there after SIGKILL`);
+      this.#abandon();
     } finally {
       timer.stop();
       limit[Symbol.dispose]();
     }
   }
 
-  #sendToAll(signal: NodeJS.Signals): void {
-    if (!this.#options.keepsTerminal) this.signal(signal);
-    else for (const pid of this.#members()) this.#send(pid, signal);
+  /** Waits no longer for processes that cannot be stopped. */
+  #abandon(): void {
+    if (this.problem !== undefined) return;
+    this.problem = `cannot stop ${this.#members().map(describeProcess).join(", ")}`;
+    this.#options.onProblem(this.problem);
+    running.delete(this);
+    this.#settle({ code: EXIT.failed, problem: this.problem });
   }
 
-  #send(pid: number, signal: NodeJS.Signals): void {
+  /** Sends a signal to every process of the group, SIGTERM to those that did not get it. */
+  #sendToAll(signal: NodeJS.Signals): void {
+    const members = this.#members();
+    const isFirst = signal !== "SIGTERM" || !members.some((pid) => this.#told.has(pid));
+    if (isFirst && !this.#options.keepsTerminal) this.#send(-(this.child.pid as number), signal);
+    else
+      for (const pid of members)
+        if (signal !== "SIGTERM" || !this.#told.has(pid)) this.#send(pid, signal);
+    if (signal === "SIGTERM") for (const pid of members) this.#told.add(pid);
+  }
+
+  /** @returns false if it is not permitted */
+  #send(pid: number, signal: NodeJS.Signals): boolean {
     try {
       process.kill(pid, signal);
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code !== "EPERM" || process.platform !== "linux") return; // ESRCH: it has ended meanwhile.
-      if (this.#members().length === 0) return;
-      this.#options.onProblem(`${signal} to process ${Math.abs(pid)} is not permitted (EPERM)`);
+      // ESRCH: it has ended meanwhile.
+      return (error as NodeJS.ErrnoException).code !== "EPERM" || process.platform !== "linux";
     }
+    return true;
   }
 
   /** Memory of the group, in bytes; 0 without /proc. */
@@ -162,7 +194,7 @@ export class ProcessGroup {
   /** The processes of the group, without zombies. */
   #members(): readonly number[] {
     const { pid } = this.child;
-    if (pid === undefined) return [];
+    if (pid === undefined || this.problem !== undefined) return [];
     if (process.platform !== "linux") return membersByKill(pid, this.#options, this.#hasExited);
     const all = processes().filter(({ isZombie }) => !isZombie);
     if (!this.#options.keepsTerminal)
@@ -290,6 +322,19 @@ function isMarked(pid: number, mark: string): boolean {
     return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`${MARK}=${mark}`);
   } catch {
     return false; // It has ended, or belongs to another user.
+  }
+}
+
+/** A process that cannot be stopped, and why: `process 12 (sleep), which runs as user 0 (EPERM)`. */
+export function describeProcess(pid: number): string {
+  try {
+    const name = readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+    const { uid } = statSync(`/proc/${pid}`);
+    const isOurs = uid === process.geteuid?.();
+    const why = isOurs ? "which SIGKILL does not end" : `which runs as user ${uid} (EPERM)`;
+    return `process ${pid} (${name}), ${why}`;
+  } catch {
+    return `process ${pid}`; // It has ended meanwhile, or there is no /proc.
   }
 }
 

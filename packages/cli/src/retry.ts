@@ -19,7 +19,7 @@ import {
   wholeNumber,
 } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
-import { type Output, type OutputOptions, openOutput } from "./output.ts";
+import { hurry, type Output, type OutputOptions, openOutput, Relay } from "./output.ts";
 import { isSignalName, ProcessGroup } from "./process-group.ts";
 import { StopSignals } from "./stop-signals.ts";
 
@@ -50,6 +50,8 @@ interface Outcome {
   /** Which limit has stopped it. */
   readonly over: "timeout" | "deadline" | undefined;
   readonly problem: string | undefined;
+  /** Whether a process of it could not be stopped: another attempt would meet it. */
+  readonly isLost: boolean;
   /** Length, in milliseconds. */
   readonly ran: number;
   /** The end of its stderr; empty unless `--on-output` asks for it. */
@@ -93,6 +95,7 @@ class RetryRun {
   readonly #input: Buffer | undefined;
   readonly #keepsTerminal: boolean;
   readonly #startedAt: number;
+  readonly #relay = new Relay(process.stderr);
   #attempts = 0;
   #last: Outcome | undefined;
   /** Writes the output of the last attempt, with `--buffer`. */
@@ -205,9 +208,13 @@ class RetryRun {
       const mustBeEmpty = exit.code !== 0 || over !== undefined || stops.stoppedBy !== undefined;
       // The rest of a failed attempt must not meet the next one.
       if (mustBeEmpty) await group.stop(this.#options.grace);
+      else group.leave();
       limit.stop();
+      const isLost = group.problem !== undefined;
+      const code = isLost && exit.code === 0 ? EXIT.failed : exit.code;
       return {
-        code: over === undefined ? exit.code : EXIT.timeout,
+        code: over === undefined ? code : EXIT.timeout,
+        isLost,
         signal: exit.signal,
         over,
         problem: exit.problem,
@@ -227,6 +234,7 @@ class RetryRun {
     let over: Outcome["over"];
     const timer = this.#clock.afterFunc(Math.max(0, Math.min(timeout, left)), () => {
       over = timeout <= left ? "timeout" : "deadline";
+      if (over === "deadline") hurry();
       void group.stop(grace);
     });
     return { over: () => over, stop: () => timer.stop() };
@@ -250,7 +258,7 @@ class RetryRun {
     let text = "";
     stderr.setEncoding("utf8");
     stderr.on("data", (chunk: string) => {
-      process.stderr.write(chunk);
+      this.#relay.write(chunk, stderr);
       text = (text + chunk).slice(-LOOKED_AT);
     });
     const closed = new Promise<void>((resolve) => stderr.once("close", resolve));
@@ -282,6 +290,7 @@ class RetryRun {
   /** Whether the options let a failure be retried. */
   #isRetried(outcome: Outcome): boolean {
     const { on, notOn, onOutput, untilFails } = this.#options;
+    if (outcome.isLost) return false;
     if (untilFails === true) return isSuccess(outcome);
     if (outcome.over === "deadline") return false;
     const names = namesOf(outcome);

@@ -1,12 +1,7 @@
 import type { Clock } from "@holdfast/clock";
-import type { Output } from "./output.ts";
+import { hurry, type Output } from "./output.ts";
 import type { ProcessGroup } from "./process-group.ts";
-
-const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
-type Forwarded = (typeof FORWARDED)[number];
-
-/** A terminal sends these to all of its foreground group, so to a command that keeps the terminal, too. */
-const FROM_TERMINAL: readonly Forwarded[] = ["SIGINT", "SIGQUIT", "SIGHUP"];
+import { effectOf, FROM_TERMINAL, onSignals, signalsWith } from "./signals.ts";
 
 /**
  * A signal that arrives twice within this time is one wish: a closing terminal, concurrently and nodemon
@@ -28,14 +23,14 @@ export interface StopSignalOptions {
 }
 
 /**
- * Hands the signals of this process on to the running command, each once, and kills the command after the grace period or
- * at a second INT or TERM.
+ * Hands the signals of this process on to the running command, and kills the command after the grace period or at a
+ * second INT or TERM.
  *
  * | Signal | The command | holdfast |
  * | --- | --- | --- |
- * | INT, TERM, QUIT | gets it; SIGKILL to its group after `grace`, or at a second INT or TERM at least 1 s later | starts nothing more |
- * | HUP | gets it | starts nothing more |
- * | USR1, USR2 | gets it | goes on |
+ * | INT, TERM, QUIT | gets it once; SIGKILL to its group after `grace`, or at a second INT or TERM at least 1 s later | starts nothing more |
+ * | HUP | gets it once | starts nothing more |
+ * | others, see `signals.ts` | gets it | goes on; without a command, ALRM, PWR and the like end it |
  */
 export class StopSignals implements Disposable {
   /** Aborts when a signal asks to stop while no command runs. */
@@ -44,16 +39,19 @@ export class StopSignals implements Disposable {
   stoppedBy: NodeJS.Signals | undefined;
   readonly #options: StopSignalOptions;
   readonly #controller = new AbortController();
-  readonly #lastAt = new Map<Forwarded, number>();
-  readonly #listeners: ReadonlyMap<Forwarded, () => void>;
+  readonly #lastAt = new Map<NodeJS.Signals, number>();
+  readonly #listening: Disposable;
   #firstStopAt: number | undefined;
   #group: Stoppable | undefined;
 
   constructor(options: StopSignalOptions) {
     this.#options = options;
     this.idle = this.#controller.signal;
-    this.#listeners = new Map(FORWARDED.map((signal) => [signal, () => this.#receive(signal)]));
-    for (const [signal, listener] of this.#listeners) process.on(signal, listener);
+    // A terminal suspends holdfast and its command: then the shell has its turn.
+    const caught = signalsWith("stop", "end", "pass", "none").filter(
+      (signal) => signal !== "SIGTSTP" || !options.keepsTerminal,
+    );
+    this.#listening = onSignals(caught, (signal) => this.#receive(signal));
   }
 
   /** Runs work during which the signals go to a group. */
@@ -67,26 +65,27 @@ export class StopSignals implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const [signal, listener] of this.#listeners) process.off(signal, listener);
+    this.#listening[Symbol.dispose]();
   }
 
-  #receive(signal: Forwarded): void {
+  #receive(signal: NodeJS.Signals): void {
+    const effect = effectOf(signal);
+    if (effect === "none") return;
     const now = this.#options.clock.monotonic();
     const last = this.#lastAt.get(signal);
     this.#lastAt.set(signal, now);
-    const isRepeated = last !== undefined && now - last < ONE_WISH;
-    if (!isRepeated && !this.#reachedByTerminal(signal)) this.#group?.signal(signal);
-    if (signal === "SIGUSR1" || signal === "SIGUSR2") return;
+    const isRepeated = effect === "stop" && last !== undefined && now - last < ONE_WISH;
+    const isReached = this.#options.keepsTerminal && FROM_TERMINAL.has(signal);
+    if (!isRepeated && !isReached) this.#group?.signal(signal);
+    const isEnd = effect === "end" && this.#group === undefined;
+    if (effect !== "stop" && !isEnd) return;
+    hurry();
     this.stoppedBy ??= signal;
     if (this.#group === undefined) this.#controller.abort();
     else if (signal !== "SIGHUP") this.#escalate(signal, now);
   }
 
-  #reachedByTerminal(signal: Forwarded): boolean {
-    return this.#options.keepsTerminal && FROM_TERMINAL.includes(signal);
-  }
-
-  #escalate(signal: Forwarded, now: number): void {
+  #escalate(signal: NodeJS.Signals, now: number): void {
     const { grace, output } = this.#options;
     if (this.#firstStopAt === undefined) {
       this.#firstStopAt = now;

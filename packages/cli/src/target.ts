@@ -1,12 +1,12 @@
-import { lookup } from "node:dns/promises";
-import { stat } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { type Clock, onAbort } from "@holdfast/clock";
+import { TerminalError } from "@holdfast/wait";
 import { InvalidArgumentError } from "commander";
 import { shellLaunch } from "./arguments.ts";
 import { type HttpOptions, httpCheck } from "./http-check.ts";
 import { addressesOf, firstOf, reasonOf } from "./network.ts";
 import { ProcessGroup } from "./process-group.ts";
+import { fileState, lookup, resolveName } from "./system-call.ts";
 
 /** A thing to wait for. */
 export interface Target {
@@ -78,7 +78,7 @@ function tcpTarget(text: string, rest: string, { clock }: TargetOptions): Target
     check: (signal) =>
       explained(
         firstOf(addresses, signal, (address, own) =>
-          staysOpen(connect({ host: address, port }), clock, own),
+          staysOpen(connect({ host: address, port, lookup }), clock, own),
         ),
         signal,
       ),
@@ -89,11 +89,14 @@ function unixTarget(path: string): Target {
   return {
     name: `unix:${path}`,
     isServer: true,
-    check: async (signal) => {
-      const socket = connect({ path });
-      await explained(connected(socket, signal), signal).finally(() => socket.destroy());
-    },
+    check: (signal) => explained(accepts(path, signal), signal),
   };
+}
+
+async function accepts(path: string, signal: AbortSignal): Promise<void> {
+  await fileState(path); // On a file system that hangs, `connect` would stop this process.
+  const socket = connect({ path });
+  await connected(socket, signal).finally(() => socket.destroy());
 }
 
 /** Turns an error of the network into a few words. */
@@ -147,11 +150,11 @@ function httpTarget(text: string, options: TargetOptions): Target {
 function fileTarget(path: string, { not }: TargetOptions): Target {
   let previous: string | undefined;
   const check = async (): Promise<void> => {
-    const found = await stat(path).catch((error: unknown) => {
+    const found = await fileState(path).catch((error: unknown) => {
       previous = undefined;
       throw new Error(reasonOf(error));
     });
-    if (found.isDirectory()) throw new Error("is a directory");
+    if (found.isDirectory) throw new Error("is a directory");
     const now = `${found.size} ${found.mtimeMs}`;
     const isStable = now === previous || not;
     previous = now;
@@ -162,7 +165,7 @@ function fileTarget(path: string, { not }: TargetOptions): Target {
 
 function dnsTarget(name: string): Target {
   const check = async (): Promise<void> => {
-    await lookup(name).catch((error: unknown) => {
+    await resolveName(name).catch((error: unknown) => {
       throw new Error(reasonOf(error));
     });
   };
@@ -183,8 +186,12 @@ function execTarget(line: string, { clock, cwd, env }: TargetOptions): Target {
       clock,
       onProblem: () => undefined,
     });
-    last = group.exited.then(() => group.stop(0));
-    using _ = onAbort(signal, () => group.kill());
+    last = group.exited.then(async () => {
+      await group.stop(0);
+      if (group.problem !== undefined) throw new TerminalError(group.problem);
+    });
+    last.catch(() => undefined); // The next check tells it.
+    using _ = onAbort(signal, () => void group.killAfter(0));
     const { code, problem } = await group.exited;
     signal.throwIfAborted();
     if (code !== 0) throw new Error(problem ?? `exit ${code}`);

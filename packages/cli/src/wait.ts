@@ -27,7 +27,7 @@ import {
 } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
 import type { StatusRanges } from "./http-check.ts";
-import { type Output, type OutputOptions, openOutput } from "./output.ts";
+import { hurry, type Output, type OutputOptions, openOutput, Relay } from "./output.ts";
 import { ProcessGroup } from "./process-group.ts";
 import { StopSignals } from "./stop-signals.ts";
 import { createTarget, type Target, type TargetOptions } from "./target.ts";
@@ -118,8 +118,14 @@ async function runCommand(launch: Launch, tools: Tools): Promise<number> {
     if (stops.stoppedBy !== undefined) await group.empty();
     return exit;
   });
+  if (group.problem !== undefined) return failureOf(code); // It has been told.
   if (problem !== undefined) output.error(problem);
   return code;
+}
+
+/** The exit code if a process could not be stopped: no success. */
+function failureOf(code: number): number {
+  return code === EXIT.ok ? EXIT.failed : code;
 }
 
 // ── Waiting ──
@@ -175,6 +181,7 @@ async function waitFor(
     if (!isTimeoutError(error)) throw error;
     for (const [{ name }, reason] of open)
       output.error(`${name} not ready after ${formatDuration(timeout)}: ${reason}`);
+    hurry();
     return EXIT.timeout;
   }
 }
@@ -266,18 +273,20 @@ async function withServer(
   using _ = onAbort(stops.idle, (reason) => ended.abort(reason));
   let isOver = false;
   const exited = server.exited.then(({ code, signal, problem }) => {
-    const how = problem ?? (signal === undefined ? `exit ${code}` : `killed by ${signal}`);
     if (isOver) return;
+    const how = problem ?? (signal === undefined ? `exit ${code}` : `killed by ${signal}`);
     output.error(`the server has ended: ${how}${lastLine() === "" ? "" : `: ${lastLine()}`}`);
     ended.abort();
   });
+  let code: number;
   try {
-    return await waitThenRun(targets, launch, options, { ...tools, signal: ended.signal });
+    code = await waitThenRun(targets, launch, options, { ...tools, signal: ended.signal });
   } finally {
     isOver = true;
     await server.stop(options.grace);
     await exited;
   }
+  return server.problem === undefined ? code : failureOf(code);
 }
 
 /** A target whose place another process has. */
@@ -296,11 +305,12 @@ async function firstReady(
 /** Writes what a server prints to stderr: stdout belongs to the command. */
 function passOn({ child }: ProcessGroup): () => string {
   let last = "";
+  const relay = new Relay(process.stderr);
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) continue;
     createInterface({ input: stream }).on("line", (line) => {
       if (line.trim() !== "") last = line;
-      process.stderr.write(`${line}\n`);
+      relay.write(`${line}\n`, stream);
     });
   }
   return () => last;

@@ -2,7 +2,7 @@ import type { Clock } from "@holdfast/clock";
 import type { LiveServer } from "@holdfast/controller/internal";
 import type { Cut } from "../arguments.ts";
 import { codeOfSignal, EXIT } from "../exit-code.ts";
-import { type Output, openOutput } from "../output.ts";
+import { hurry, type Output, openOutput, Relay } from "../output.ts";
 import { COMMANDS } from "./commands.ts";
 import type { SupervisorEvent } from "./core/event.ts";
 import type { Statuses } from "./core/status.ts";
@@ -94,14 +94,14 @@ class Run {
     using _signals = onRunSignals({
       clock,
       hasTerminal: process.stdin.isTTY,
-      onStop: (signal) => this.#stop({ why: signal, code: codeOfSignal(signal) }),
+      onStop: (signal) => this.#cut({ why: signal, code: codeOfSignal(signal) }),
       onKill: (signal) => {
         output.info(`${signal}: killing all processes`);
         table.killAll();
       },
       onReload: manifests.reload,
     });
-    using _time = clock.afterFunc(duration, () => this.#stop(timeUp(board)), {
+    using _time = clock.afterFunc(duration, () => this.#cut(timeUp(board)), {
       label: "end of the run",
     });
     const board = new Board({ clock, file });
@@ -130,9 +130,8 @@ class Run {
     } finally {
       view.close();
     }
-    const left = table.alive().length;
-    if (left > 0) output.error(`${left} processes are still running`);
-    return this.#ending?.code ?? EXIT.ok;
+    const code = this.#ending?.code ?? EXIT.ok;
+    return table.hasLost && code === EXIT.ok ? EXIT.failed : code;
   }
 
   #refuse(error: unknown): number {
@@ -152,6 +151,12 @@ class Run {
   #stop(end: End): void {
     this.#ending ??= end;
     this.#end.abort(end.why);
+  }
+
+  /** A wish from outside: no reader holds it up. */
+  #cut(end: End): void {
+    hurry();
+    this.#stop(end);
   }
 
   /** A table on a terminal, lines elsewhere. stdout belongs to the processes. */
@@ -180,9 +185,8 @@ class Run {
     stdout.on("error", () => this.#stop({ why: "the output was closed", code: BROKEN_PIPE }));
     // The table is in its place.
     const isHidden = stdout.isTTY && stderr.isTTY && !raw && quiet !== true && verbose !== true;
-    const print = output && !isHidden ? (text: string | Buffer) => stdout.write(text) : undefined;
-    const onDrain = (resume: () => void): void => void stdout.once("drain", resume);
-    return new ProcessOutput({ directory, print, onDrain, raw, onProblem });
+    const relay = output && !isHidden ? new Relay(stdout) : undefined;
+    return new ProcessOutput({ directory, relay, raw, onProblem });
   }
 
   async #openPage(

@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/clock";
+import { effectOf, onSignals, signalsWith } from "../signals.ts";
 import { ONE_WISH } from "../stop-signals.ts";
 
 /** What a signal asks of a supervisor. */
@@ -19,7 +20,8 @@ export interface RunSignalOptions {
  * | INT, TERM | stop; kill at a second one at least 1 s after the first |
  * | HUP | stop on a terminal, which is closed then; read the manifest again without one |
  * | QUIT | kill |
- * | USR1, USR2, ALRM | none |
+ * | ABRT, IO, PWR, VTALRM, XCPU | stop: they would end it, and leave its processes behind |
+ * | USR1, USR2, ALRM and others | none |
  */
 export function onRunSignals(options: RunSignalOptions): Disposable {
   const { clock, hasTerminal, onStop, onKill, onReload } = options;
@@ -31,27 +33,15 @@ export function onRunSignals(options: RunSignalOptions): Disposable {
     else if (signal !== "SIGHUP" && now - firstAt >= ONE_WISH) onKill(signal);
     firstAt ??= now;
   };
-  const nothing = (): void => undefined;
-  const listeners = new Map<NodeJS.Signals, (signal: NodeJS.Signals) => void>([
-    ["SIGINT", stop],
-    ["SIGTERM", stop],
-    [
-      "SIGQUIT",
-      (signal) => {
-        onStop(signal);
-        onKill(signal);
-      },
-    ],
-    ["SIGUSR1", nothing],
-    ["SIGUSR2", nothing],
-    ["SIGALRM", nothing],
-    // Without a terminal also under nohup, which takes stdin from it. Node forgets that it ignores SIGHUP.
-    ["SIGHUP", hasTerminal ? stop : onReload],
-  ]);
-  for (const [signal, listener] of listeners) process.on(signal, listener);
-  return {
-    [Symbol.dispose]: () => {
-      for (const [signal, listener] of listeners) process.off(signal, listener);
-    },
-  };
+  // A terminal suspends the supervisor with SIGTSTP: the shell has its turn, the processes go on.
+  const caught = signalsWith("stop", "end", "pass", "none").filter((name) => name !== "SIGTSTP");
+  return onSignals(caught, (signal) => {
+    if (signal === "SIGQUIT") {
+      onStop(signal);
+      onKill(signal);
+    } else if (signal === "SIGHUP" && !hasTerminal)
+      // Also under nohup, which takes stdin from it. Node forgets that it ignores SIGHUP.
+      onReload();
+    else if (signal !== "SIGALRM" && ["stop", "end"].includes(effectOf(signal))) stop(signal);
+  });
 }

@@ -44,8 +44,6 @@ export interface Child {
 export interface ProcessTable {
   /** Starts a process. A failure is an {@link Exit}, never a throw. */
   start(launch: Launch): Child;
-  /** Pids of the processes that are not gone. */
-  alive(): readonly number[];
   /** Sends SIGKILL to all of them, at once. */
   killAll(): void;
 }

@@ -3,15 +3,14 @@ import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { stripVTControlCharacters } from "node:util";
+import type { Relay } from "../../output.ts";
 
 /** Options for {@link ProcessOutput}. */
 export interface ProcessOutputOptions {
   /** Where each process has a file `NAME.log`; undefined for no files. */
   readonly directory: string | undefined;
-  /** Writes to stdout; returns false if the reader does not keep up. Undefined to print nothing. */
-  readonly print: ((text: string | Buffer) => boolean) | undefined;
-  /** Calls back once when stdout takes more. */
-  readonly onDrain: (resume: () => void) => void;
+  /** Where it is printed; undefined to print nothing. */
+  readonly relay: Relay | undefined;
   /** Whether to print the output as it is, without names. */
   readonly raw: boolean;
   /** Receives a log that cannot be written. Its process runs all the same. */
@@ -166,11 +165,11 @@ export class ProcessOutput {
   }
 
   #read(lines: Lines, stream: Readable): Promise<void> {
-    const { raw, print } = this.#options;
+    const { raw, relay } = this.#options;
     const decoder = new StringDecoder("utf8");
     let rest = "";
     stream.on("data", (chunk: Buffer) => {
-      if (raw && print?.(chunk) === false) this.#pause(stream);
+      if (raw) relay?.write(chunk, stream);
       const texts = (rest + decoder.write(chunk)).split("\n");
       rest = texts.pop() ?? "";
       if (rest.length > LONGEST_LINE) {
@@ -190,16 +189,11 @@ export class ProcessOutput {
   }
 
   #add(lines: Lines, texts: readonly string[], stream: Readable): void {
-    const { print, raw } = this.#options;
+    const { relay, raw } = this.#options;
     const parts = texts.flatMap(partsOf).map(safe);
     lines.add(parts);
-    if (raw || print === undefined) return;
+    if (raw) return;
     const name = lines.name.padEnd(this.#width);
-    if (!print(parts.map((line) => `${name} | ${line}\n`).join(""))) this.#pause(stream);
-  }
-
-  #pause(stream: Readable): void {
-    stream.pause();
-    this.#options.onDrain(() => stream.resume());
+    relay?.write(parts.map((line) => `${name} | ${line}\n`).join(""), stream);
   }
 }

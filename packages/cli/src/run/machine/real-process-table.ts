@@ -19,6 +19,8 @@ const REST = 200;
 
 /** Real processes, each a {@link ProcessGroup}. However this program ends, short of SIGKILL, no group outlives it. */
 export class RealProcessTable implements ProcessTable {
+  /** Whether a process could not be stopped. */
+  hasLost = false;
   readonly #options: RealProcessTableOptions;
   readonly #groups = new Set<ProcessGroup>();
 
@@ -50,29 +52,27 @@ export class RealProcessTable implements ProcessTable {
     this.#groups.add(group);
     const entry = roster?.add(pid);
     const read = output.follow(name, [group.child.stdout, group.child.stderr]);
-    const killed = new AbortController();
     let isStopping = false;
     const signal = (which: NodeJS.Signals): void => {
       isStopping = true;
-      if (which === "SIGKILL") {
-        group.kill();
-        killed.abort();
-        return;
-      }
+      if (which === "SIGKILL") return void group.killAfter(0);
       group.signal(which);
       group.signal("SIGCONT"); // A stopped process could not react.
     };
     const live = async (): Promise<Exit> => {
       const exit = await group.exited;
       // The grace belongs to the whole group, not to its first process.
-      if (isStopping) await emptied(group, killed.signal);
+      if (isStopping) await group.empty();
       else await group.stop(launch.grace);
       await Promise.race([read, clock.sleep(REST)]);
       // What a daemon prints later is still read, and keeps nothing running.
       for (const stream of [group.child.stdout, group.child.stderr])
         (stream as Socket | null)?.unref();
       this.#groups.delete(group);
-      entry?.[Symbol.dispose]();
+      if (group.problem === undefined) entry?.[Symbol.dispose]();
+      else this.hasLost = true;
+      if (exit.problem !== undefined)
+        return { kind: "error", code: exit.code, message: exit.problem };
       if (exit.code === 0) return { kind: "code", code: 0 };
       const words = output.lastWords(name);
       if (exit.signal === undefined) return { kind: "code", code: exit.code, words };
@@ -81,20 +81,7 @@ export class RealProcessTable implements ProcessTable {
     return { pid, exited: live(), signal, memory: () => group.memory() };
   }
 
-  alive(): readonly number[] {
-    return [...this.#groups].map(({ child }) => child.pid ?? 0);
-  }
-
   killAll(): void {
-    for (const group of this.#groups) group.kill();
-  }
-}
-
-/** Resolves when a group is empty, or stays although it was killed. */
-async function emptied(group: ProcessGroup, killed: AbortSignal): Promise<void> {
-  try {
-    await group.empty(killed);
-  } catch {
-    await group.killAfter(0);
+    for (const group of this.#groups) void group.killAfter(0);
   }
 }
