@@ -3,7 +3,9 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
+export const MAIN = fileURLToPath(
+  new URL(`../${process.env["OLD"] ?? "dist"}/main.js`, import.meta.url),
+);
 
 /** What a run of holdfast came to. */
 export interface Ended {
@@ -19,6 +21,8 @@ export interface RunOptions {
   readonly input?: string;
   /** Whether all three streams are a terminal; its output is in `stdout`. */
   readonly terminal?: boolean;
+  /** Words before those of holdfast: a program that becomes it. */
+  readonly within?: readonly string[];
 }
 
 /** A built `holdfast` in a process of its own. */
@@ -29,8 +33,9 @@ export class Holdfast {
   readonly #closed: Promise<unknown[]>;
   readonly #looks = new Set<() => void>();
 
-  constructor(args: readonly string[], { env, input, terminal = false }: RunOptions = {}) {
-    const command = [process.execPath, MAIN, ...args];
+  constructor(args: readonly string[], options: RunOptions = {}) {
+    const { env, input, terminal = false, within = [] } = options;
+    const command = [...within, process.execPath, MAIN, ...args];
     // script(1) makes a terminal, and writes its own stdin to it.
     const [file = "", ...rest] = terminal
       ? ["script", "-qefc", command.map(quoted).join(" "), "/dev/null"]
