@@ -15,12 +15,14 @@ const COMMANDS = [
 ];
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
 
-/** Sends a signal to its process when nothing is left to do, and waits for it. */
+/** Sends a signal to its process when nothing is left to do but to exit, and waits for it. */
 const late = (signal: string): string => {
-  const script = `process.once("beforeExit", () => {
-    process.kill(process.pid, "${signal}");
-    setTimeout(() => {}, 60_000);
-  })`;
+  const script = `const { exit } = process;
+    process.exit = () => {
+      process.exit = exit;
+      process.kill(process.pid, "${signal}");
+      setTimeout(() => {}, 60_000);
+    }`;
   return `--import data:text/javascript,${encodeURIComponent(script)}`;
 };
 

@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { signalsWith } from "../src/signals.ts";
 import { StopSignals } from "../src/stop-signals.ts";
 
 const GRACE = 10_000;
@@ -70,6 +71,9 @@ it.each([
   ["SIGHUP", ["SIGHUP", "SIGHUP"], "SIGHUP"],
   ["SIGUSR1", ["SIGUSR1", "SIGUSR1"], undefined],
   ["SIGUSR2", ["SIGUSR2", "SIGUSR2"], undefined],
+  ["SIGWINCH", ["SIGWINCH", "SIGWINCH"], undefined],
+  ["SIGALRM", ["SIGALRM", "SIGALRM"], undefined],
+  ["SIGPROF", [], undefined],
 ] as const)("%s twice, 1 s apart, gives the command %j", async (signal, expected, stoppedBy) => {
   listen();
   run();
@@ -87,6 +91,9 @@ it.each([
   ["SIGHUP", []],
   ["SIGTERM", ["SIGTERM", `kill after ${GRACE}`]],
   ["SIGUSR1", ["SIGUSR1"]],
+  ["SIGALRM", ["SIGALRM"]],
+  ["SIGWINCH", []],
+  ["SIGCONT", []],
 ] as const)("%s is left to the terminal if the command keeps it: %j", (signal, expected) => {
   listen(true);
   run();
@@ -101,6 +108,9 @@ it.each([
   ["SIGHUP", true],
   ["SIGUSR1", false],
   ["SIGUSR2", false],
+  ["SIGWINCH", false],
+  ["SIGPWR", true],
+  ["SIGALRM", true],
 ] as const)("%s between two commands stops: %s", async (signal, isStopped) => {
   listen();
   await stops.during(group, async () => undefined);
@@ -110,8 +120,23 @@ it.each([
   expect(events).toEqual([]);
 });
 
+it("leaves SIGTSTP to the system on a terminal: it suspends holdfast, too", () => {
+  const before = process.listenerCount("SIGTSTP");
+  listen(true);
+  expect(process.listenerCount("SIGTSTP")).toBe(before);
+});
+
+it("hands on each signal that does not ask to stop, however soon it comes again", () => {
+  listen();
+  run();
+  send("SIGUSR1");
+  send("SIGUSR1");
+  send("SIGCONT");
+  expect(events).toEqual(["SIGUSR1", "SIGUSR1", "SIGCONT"]);
+});
+
 it("leaves no listener", () => {
-  const names = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+  const names = signalsWith("stop", "end", "pass", "none");
   const counts = () => names.map((name) => process.listenerCount(name));
   const before = counts();
   listen();

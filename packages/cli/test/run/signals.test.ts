@@ -1,6 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { onRunSignals } from "../../src/run/signals.ts";
+import { signalsWith } from "../../src/signals.ts";
 
 let clock: FakeClock;
 let wishes: [number, string][];
@@ -54,6 +55,9 @@ it.each([
   ["SIGUSR1", false, []],
   ["SIGUSR2", false, []],
   ["SIGALRM", false, []],
+  ["SIGWINCH", false, []],
+  ["SIGPWR", false, ["stop"]],
+  ["SIGABRT", false, ["stop"]],
 ] as const)("%s, on a terminal: %s, asks for %j", (signal, hasTerminal, expected) => {
   listen(hasTerminal);
   send(signal);
@@ -69,15 +73,7 @@ it("a closed terminal after a Ctrl-C kills nothing", async () => {
 });
 
 it("leaves no listener", () => {
-  const names = [
-    "SIGINT",
-    "SIGTERM",
-    "SIGQUIT",
-    "SIGHUP",
-    "SIGUSR1",
-    "SIGUSR2",
-    "SIGALRM",
-  ] as const;
+  const names = signalsWith("stop", "end", "pass", "none").filter((name) => name !== "SIGTSTP");
   const counts = () => names.map((name) => process.listenerCount(name));
   const before = counts();
   listen(false);

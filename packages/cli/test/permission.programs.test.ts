@@ -1,0 +1,143 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { survivors } from "../../../test/processes.ts";
+import { tempFolder } from "../../../test/temp-folder.ts";
+import { Holdfast, type RunOptions } from "./holdfast.ts";
+
+// A holdfast of another user, and commands that become root, as with sudo. Only root may arrange that.
+
+const NOBODY = 65_534;
+const folder = tempFolder();
+chmodSync(folder, 0o755);
+const runtime = join(folder, "runtime");
+mkdirSync(runtime);
+const become = join(folder, "become");
+const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+const asRoot = [become, "--reuid=0", "--regid=0", "--clear-groups"];
+
+function canArrange(): boolean {
+  if (process.getuid?.() !== 0 || process.platform !== "linux") return false;
+  const setpriv = spawnSync("which", ["setpriv"], { encoding: "utf8" }).stdout.trim();
+  if (setpriv === "") return false;
+  copyFileSync(setpriv, become);
+  chmodSync(become, 0o4755);
+  chownSync(runtime, NOBODY, NOBODY);
+  const [file = "", ...args] = [...asNobody, ...asRoot, "id", "-ru"];
+  return spawnSync(file, args, { encoding: "utf8" }).stdout === "0\n";
+}
+
+const options: RunOptions = {
+  within: asNobody,
+  env: { XDG_RUNTIME_DIR: runtime, HOME: runtime },
+};
+/** A command of root that says its pid. It ends by itself long after the test. */
+const COMMAND = [...asRoot, "sh", "-c", "echo up $$; exec sleep 600"];
+const LINE = `exec ${asRoot.join(" ")} sh -c 'echo up $$ >&2; exec sleep 600'`;
+const GRACE = ["--grace", "500ms"];
+
+/** The pid of the command of root, which is killed after the test. */
+async function pidIn(run: Holdfast): Promise<number> {
+  const [, pid] = await run.printed(/up (\d+)/);
+  onTestFinished(() => void process.kill(Number(pid), "SIGKILL"));
+  return Number(pid);
+}
+
+function cannotStop(pid: number): string {
+  return `cannot stop process ${pid} (sleep), which runs as user 0 (EPERM)`;
+}
+
+describe.skipIf(!canArrange())("a process that may not be signalled", () => {
+  test.each([
+    ["retry, at its deadline", ["retry", "--deadline", "1s", ...GRACE, "--", ...COMMAND], 124],
+    ["retry, after an attempt", ["retry", "--timeout", "1s", ...GRACE, "--", ...COMMAND], 124],
+  ])("is not waited for: %s", async (_, args, code) => {
+    const run = new Holdfast(args, options);
+    const pid = await pidIn(run);
+    const ended = await run.ended();
+    expect([ended.code, ended.lines[0]]).toEqual([code, cannotStop(pid)]);
+    expect(ended.stdout.match(/up/g)).toHaveLength(1); // No attempt meets it.
+  });
+
+  test.each([
+    ["retry", ["retry", ...GRACE, "--", ...COMMAND]],
+    ["wait", ["wait", ...GRACE, "exec:true", "--", ...COMMAND]],
+  ])("is not waited for at SIGTERM: %s", async (_, args) => {
+    const run = new Holdfast(args, options);
+    const pid = await pidIn(run);
+    run.kill("SIGTERM");
+    const { code, lines } = await run.ended();
+    expect([code, lines.includes(cannotStop(pid))]).toEqual([125, true]);
+  });
+
+  test("is not waited for at a second SIGTERM", async () => {
+    const run = new Holdfast(["retry", "--grace", "10m", "--", ...COMMAND], options);
+    const pid = await pidIn(run);
+    run.kill("SIGTERM");
+    const again = setInterval(() => run.kill("SIGTERM"), 1_100);
+    const { code, lines } = await run.ended();
+    clearInterval(again);
+    expect([code, lines.includes(cannotStop(pid))]).toEqual([125, true]);
+  });
+
+  test("is not waited for as a server, and is no success", async () => {
+    const args = ["wait", ...GRACE, "--server", LINE, "exec:true", "--", "true"];
+    const run = new Holdfast(args, options);
+    const pid = await pidIn(run);
+    const { code, lines } = await run.ended();
+    expect([code, lines.at(-1)]).toEqual([125, cannotStop(pid)]);
+  });
+
+  test("ends a wait as a check, and is not started twice", async () => {
+    const args = [
+      "wait",
+      "--attempt-timeout",
+      "1s",
+      `exec:${LINE.replace(">&2", `> ${runtime}/up`)}`,
+    ];
+    const { code, lines } = await new Holdfast(args, options).ended();
+    expect([code, lines.at(-1)]).toEqual([
+      125,
+      expect.stringMatching(/^exec:exec…: cannot stop process \d+ \(sleep\), which runs as user 0/),
+    ]);
+    const pid = Number(/process (\d+)/.exec(lines.at(-1) ?? "")?.[1]);
+    process.kill(pid, "SIGKILL");
+    expect(await survivors([pid])).toEqual([]);
+  });
+
+  test("is not waited for by run, and is no success; the next start says so, and goes on", async () => {
+    const file = join(folder, "manifest.yaml");
+    const command = JSON.stringify(COMMAND);
+    writeFileSync(file, `grace: 500ms\nprocesses: { web: { command: ${command} } }\n`);
+    const run = new Holdfast(["run", file, "--for", "1s"], options);
+    const pid = await pidIn(run);
+    const { code, lines } = await run.ended();
+    expect([code, lines.includes(`web: ${cannotStop(pid)}`)]).toEqual([125, true]);
+
+    writeFileSync(file, "processes: { other: { shell: 'echo other', restart: Never } }\n");
+    const next = new Holdfast(["run", file, ...GRACE], options);
+    const ended = await next.ended();
+    expect([ended.code, ended.stdout, ended.lines.includes(cannotStop(pid))]).toEqual([
+      0,
+      "other | other\n",
+      true,
+    ]);
+  });
+
+  test("does not hold up the start after a supervisor was killed", async () => {
+    const file = join(folder, "killed.yaml");
+    writeFileSync(file, `processes: { web: { command: ${JSON.stringify(COMMAND)} } }\n`);
+    const run = new Holdfast(["run", file], options);
+    const pid = await pidIn(run);
+    run.kill("SIGKILL");
+    await run.ended();
+    writeFileSync(file, "processes: { other: { shell: 'echo other', restart: Never } }\n");
+    const ended = await new Holdfast(["run", file, ...GRACE], options).ended();
+    expect([ended.code, ended.stdout, ended.lines.includes(cannotStop(pid))]).toEqual([
+      0,
+      "other | other\n",
+      true,
+    ]);
+  });
+});
