@@ -162,7 +162,7 @@ module.exports = {
     ".": [],
     "run/manifest": [".", "npm:yaml", "npm:zod"],
     "run/core": [".", "run/manifest", "@holdfast/controller"],
-    "run/machine": [".", "run/core"],
+    "run/machine": [".", "run/manifest", "run/core"],
     "run/web": [".", "run/core", "@holdfast/controller/internal"],
     "run/view": [".", "run/manifest", "run/core", "run/web"],
     run: [

@@ -4,7 +4,8 @@ import { isIP, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { onAbort } from "@holdfast/clock";
 import { TerminalError } from "@holdfast/wait";
-import { addressesOf, firstOf, reasonOf } from "./network.ts";
+import { addressesOf, firstOf, hostOf, portOf, reasonOf } from "./network.ts";
+import { noProxy, type ProxyFinder, proxiesOf } from "./proxy.ts";
 import { lookup } from "./system-call.ts";
 
 /** Options for {@link httpCheck}. */
@@ -12,6 +13,7 @@ export interface HttpOptions {
   readonly method: string;
   readonly status: StatusRanges;
   readonly follow: boolean;
+  /** For the origin of the URL: a redirect to another one goes without them, as without the credentials of the URL. */
   readonly headers: Readonly<Record<string, string>>;
   /** What the body must contain or match. */
   readonly body: string | RegExp | undefined;
@@ -46,13 +48,19 @@ class ResponseError extends Error {}
 /**
  * A check of a URL: resolves when it answers as asked, rejects with the reason otherwise. An untrusted certificate is
  * final at the third time in a row.
+ *
+ * @throws InvalidArgumentError if a proxy of the environment is none for http
  */
 export function httpCheck(url: URL, options: HttpOptions): (signal: AbortSignal) => Promise<void> {
-  const addresses = addressesOf(hostOf(url));
+  const proxies = options.proxy ? proxiesOf(process.env) : noProxy;
+  const host = hostOf(url);
+  // A proxy resolves the name itself.
+  const addresses = proxies(url) === undefined ? addressesOf(host) : [host];
+  const check = { options, proxies };
   let untrusted = 0;
   return async (signal) => {
     try {
-      await firstOf(addresses, signal, (address, own) => follow(url, address, options, own));
+      await firstOf(addresses, signal, (address, own) => follow(url, address, check, own));
       untrusted = 0;
     } catch (error) {
       if (signal.aborted) throw signal.reason;
@@ -68,26 +76,35 @@ export function httpCheck(url: URL, options: HttpOptions): (signal: AbortSignal)
   };
 }
 
+/** What all requests of a check have in common. */
+interface Check {
+  readonly options: HttpOptions;
+  readonly proxies: ProxyFinder;
+}
+
 /** Asks, follows redirects if told, and judges the last response. */
-async function follow(
-  url: URL,
-  address: string,
-  options: HttpOptions,
-  signal: AbortSignal,
-): Promise<void> {
+async function follow(url: URL, address: string, check: Check, signal: AbortSignal): Promise<void> {
+  const { options } = check;
   let target = url;
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
     const to = target === url ? address : hostOf(target);
-    const reply = await ask(target, to, options, signal);
+    const headers = target.origin === url.origin ? options.headers : {};
+    const reply = await ask({ url: target, address: to, headers }, check, signal);
     const { status, location } = reply;
     if (!options.follow || status < 300 || status > 399 || location === undefined)
       return judge(reply, options);
-    const next = new URL(location, target);
-    // Credentials stay with their origin.
-    if (next.origin === url.origin) [next.username, next.password] = [url.username, url.password];
-    target = next;
+    target = redirectOf(location, target, url);
   }
   throw new ResponseError(`more than ${MOST_REDIRECTS} redirects`);
+}
+
+/** Where a redirect leads. The credentials of a URL are for its origin; those of a redirect are not ours. */
+function redirectOf(location: string, from: URL, { origin, username, password }: URL): URL {
+  const next = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined;
+  if (next === undefined || !/^https?:$/.test(next.protocol) || next.hostname === "")
+    throw new ResponseError("redirects to what is no URL of http");
+  [next.username, next.password] = next.origin === origin ? [username, password] : ["", ""];
+  return next;
 }
 
 function judge({ status, body }: Reply, { status: ranges, body: wanted }: HttpOptions): void {
@@ -105,54 +122,100 @@ interface Reply {
   readonly body: string;
 }
 
-/** One request, by node:http: fetch refuses ports such as 6000 and URLs with credentials. */
+/** One request. */
+interface Question {
+  readonly url: URL;
+  /** Where it goes if there is no proxy. */
+  readonly address: string;
+  /** In addition to Host and the credentials of the URL. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Asks by node:http: fetch refuses ports such as 6000 and URLs with credentials. */
 async function ask(
-  url: URL,
-  address: string,
-  options: HttpOptions,
+  { url, address, headers }: Question,
+  { options, proxies }: Check,
   signal: AbortSignal,
 ): Promise<Reply> {
-  const { method, headers } = options;
-  const proxy = options.proxy ? proxyOf(url) : undefined;
-  const path = `${url.pathname}${url.search}`;
-  const auth = url.username === "" ? {} : { auth: credentialsOf(url) };
+  const proxy = proxies(url);
+  const isSecure = url.protocol === "https:";
+  const host = hostOf(url);
   const common: RequestOptions = {
-    method,
+    method: options.method,
     headers: { host: url.host, ...headers },
-    agent: false,
-    lookup,
-    path,
-    ...auth,
+    path: `${url.pathname}${url.search}`,
+    ...(url.username !== "" && { auth: credentialsOf(url) }),
   };
-  const tls = tlsOptions(url, options);
-  if (proxy !== undefined && url.protocol === "https:") {
-    const socket = await tunnel(proxy, url, signal);
-    const createConnection = () => connectTls({ ...tls, socket, host: hostOf(url) });
-    return await replyTo(httpRequest({ ...common, createConnection }), options.body, signal);
+  const tls = tlsOptions(host, options);
+  if (proxy === undefined) {
+    const find = address === host ? lookup : lookupOf(address);
+    const direct = { ...common, agent: false as const, host, port: portOf(url), lookup: find };
+    const request = isSecure ? httpsRequest({ ...direct, ...tls }) : httpRequest(direct);
+    return await replyTo(request, options.body, signal);
   }
-  if (proxy !== undefined) {
-    const through = { host: hostOf(proxy), port: portOf(proxy), path: `http://${url.host}${path}` };
-    return await replyTo(httpRequest({ ...common, ...through }), options.body, signal);
+  if (!isSecure) {
+    const path = `http://${url.host}${common.path}`;
+    const toProxy = { ...common, path, headers: { ...common.headers, ...proxyHeaders(proxy) } };
+    return await replyTo(requestTo(proxy, toProxy), options.body, signal).catch(ofProxy);
   }
-  const host = hostOf(url);
-  const fixed = address === host ? {} : { lookup: lookupOf(address) };
-  const direct = { ...common, host, port: portOf(url), ...fixed };
-  const request =
-    url.protocol === "https:" ? httpsRequest({ ...direct, ...tls }) : httpRequest(direct);
-  return await replyTo(request, options.body, signal);
+  const tunnel = await tunnelTo(url, proxy, signal).catch(ofProxy);
+  try {
+    const inner = connectTls({ ...tls, socket: tunnel, host });
+    // With an agent, also with `false`, node:http would make a connection of its own.
+    const request = httpRequest({ ...common, createConnection: () => inner });
+    return await replyTo(request, options.body, signal);
+  } finally {
+    tunnel.destroy();
+  }
 }
 
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, "");
+/** A request to a proxy: its own certificate is checked, whatever `-k` allows the target. */
+function requestTo(proxy: URL, options: RequestOptions): ReturnType<typeof httpRequest> {
+  const host = hostOf(proxy);
+  const all = { ...options, agent: false as const, host, port: portOf(proxy), lookup };
+  if (proxy.protocol === "http:") return httpRequest(all);
+  return httpsRequest({ ...all, ...(isIP(host) === 0 && { servername: host }) });
 }
 
-function portOf({ port, protocol }: URL): number {
-  if (port !== "") return Number(port);
-  return protocol === "https:" ? 443 : 80;
+function proxyHeaders(proxy: URL): Record<string, string> {
+  if (proxy.username === "") return {};
+  const credentials = Buffer.from(credentialsOf(proxy)).toString("base64");
+  return { "proxy-authorization": `Basic ${credentials}` };
 }
 
-function tlsOptions(url: URL, { insecure, cacert }: HttpOptions) {
-  const host = hostOf(url);
+/** Says that the proxy is the problem, whose certificate no option trusts. */
+function ofProxy(error: unknown): never {
+  throw new ResponseError(`proxy: ${reasonOf(error)}`);
+}
+
+/** A connection to the host of a URL, through a proxy. */
+async function tunnelTo(url: URL, proxy: URL, signal: AbortSignal): Promise<Socket> {
+  signal.throwIfAborted();
+  const authority = `${url.hostname}:${portOf(url)}`;
+  const headers = { host: authority, ...proxyHeaders(proxy) };
+  const request = requestTo(proxy, { method: "CONNECT", path: authority, headers });
+  return await new Promise<Socket>((resolve, reject) => {
+    const link = onAbort(signal, (reason) => {
+      request.destroy();
+      reject(reason);
+    });
+    const settle = (settled: () => void): void => {
+      link[Symbol.dispose]();
+      settled();
+    };
+    request.on("error", (error) => settle(() => reject(error)));
+    request.once("connect", ({ statusCode = 0 }, socket: Socket, head: Buffer) => {
+      socket.on("error", () => undefined); // It is told by the TLS in it.
+      const isOpen = statusCode >= 200 && statusCode <= 299;
+      if (head.length > 0) socket.unshift(head);
+      if (!isOpen || signal.aborted) socket.destroy();
+      settle(() => (isOpen ? resolve(socket) : reject(new Error(`HTTP ${statusCode}`))));
+    });
+    request.end();
+  });
+}
+
+function tlsOptions(host: string, { insecure, cacert }: HttpOptions) {
   return {
     rejectUnauthorized: !insecure,
     ...(cacert !== undefined && { ca: cacert }),
@@ -161,7 +224,16 @@ function tlsOptions(url: URL, { insecure, cacert }: HttpOptions) {
 }
 
 function credentialsOf({ username, password }: URL): string {
-  return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return `${decoded(username)}:${decoded(password)}`;
+}
+
+/** A lone percent sign stands for itself. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function lookupOf(address: string): LookupFunction {
@@ -209,50 +281,4 @@ function readBody(response: IncomingMessage, done: (body: string) => void): void
     if (body.length >= LONGEST_BODY) done(body.slice(0, LONGEST_BODY));
   });
   response.on("end", () => done(body));
-}
-
-/** The proxy that the environment names for a URL. */
-function proxyOf(url: URL): URL | undefined {
-  const variable = (name: string) => process.env[name.toLowerCase()] || process.env[name];
-  const exceptions = (variable("NO_PROXY") ?? "").split(",").map((one) => one.trim());
-  const isDirect = exceptions.some((one) => {
-    const domain = one.replace(/^\*?\./, "");
-    if (one === "*") return true;
-    return domain !== "" && (url.hostname === domain || url.hostname.endsWith(`.${domain}`));
-  });
-  const proxy = variable(url.protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY");
-  return isDirect || !proxy ? undefined : new URL(proxy);
-}
-
-async function tunnel(proxy: URL, url: URL, signal: AbortSignal): Promise<Socket> {
-  const request = httpRequest({
-    host: hostOf(proxy),
-    port: portOf(proxy),
-    method: "CONNECT",
-    path: `${url.hostname}:${portOf(url)}`,
-    agent: false,
-    lookup,
-    ...(proxy.username !== "" && {
-      headers: {
-        "proxy-authorization": `Basic ${Buffer.from(credentialsOf(proxy)).toString("base64")}`,
-      },
-    }),
-  });
-  return await new Promise<Socket>((resolve, reject) => {
-    const link = onAbort(signal, (reason) => {
-      request.destroy();
-      reject(reason);
-    });
-    request.once("connect", ({ statusCode }, socket) => {
-      link[Symbol.dispose]();
-      if (statusCode === 200) return resolve(socket as Socket);
-      socket.destroy();
-      reject(new ResponseError(`proxy: HTTP ${statusCode}`));
-    });
-    request.on("error", (error) => {
-      link[Symbol.dispose]();
-      reject(error);
-    });
-    request.end();
-  });
 }

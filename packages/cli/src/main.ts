@@ -6,6 +6,7 @@ import { CommanderError } from "commander";
 import { type Cut, cutArguments } from "./arguments.ts";
 import { EXIT } from "./exit-code.ts";
 import { flushed } from "./output.ts";
+import { printable } from "./printable.ts";
 import { effectOf, onSignals, signalsWith } from "./signals.ts";
 
 const USAGE = `Usage: holdfast COMMAND [options]
@@ -66,7 +67,8 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
   else {
-    process.stderr.write(`holdfast: ${error instanceof Error ? error.message : String(error)}\n`);
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`holdfast: ${printable(message)}\n`);
     process.exitCode = EXIT.failed;
   }
 }

@@ -5,6 +5,17 @@ export function addressesOf(host: string): readonly string[] {
   return host === "localhost" ? ["127.0.0.1", "::1"] : [host];
 }
 
+/** The host of a URL, an IPv6 address without its brackets. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "");
+}
+
+/** The port of a URL. */
+export function portOf({ port, protocol }: URL): number {
+  if (port !== "") return Number(port);
+  return protocol === "https:" ? 443 : 80;
+}
+
 /** Resolves when one address succeeds. Rejects when all have failed, with the error of one that answered, if any did. */
 export async function firstOf(
   addresses: readonly string[],

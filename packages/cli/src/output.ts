@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Clock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
+import { printable } from "./printable.ts";
 
 /** Lines about the tool's own work, on stderr: stdout belongs to the command. */
 export interface Output {
@@ -18,8 +19,6 @@ export interface OutputOptions {
   readonly verbose?: boolean | undefined;
 }
 
-/** Makes lines safe for a terminal: what a server answers may contain escape codes, or reorder the line. */
-const CONTROL = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 const LONGEST_LINE = 500;
 
 /** @param write - writes one line with its end */
@@ -28,7 +27,7 @@ function createOutput(
   { quiet = false, verbose = false }: OutputOptions,
 ): Output {
   const print = (line: string): void => {
-    const safe = line.replaceAll(/[\n\t]/g, " ").replaceAll(CONTROL, "\ufffd");
+    const safe = printable(line);
     const short = safe.length > LONGEST_LINE ? `${safe.slice(0, LONGEST_LINE)}…` : safe;
     write(`holdfast: ${short}\n`);
   };

@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { realpathSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
-import { text } from "node:stream/consumers";
+import { type Clock, onAbort } from "@holdfast/clock";
+import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import { Command } from "commander";
-import { type Cut, usage, wholeNumber } from "../arguments.ts";
+import { type Cut, formatDuration, usage, wholeNumber } from "../arguments.ts";
 import { EXIT } from "../exit-code.ts";
+import { printable } from "../printable.ts";
 import { type Holder, runningSupervisors } from "./machine/run-lock.ts";
 import { importFile } from "./manifest/import-manifest.ts";
 import { problemOf } from "./manifest/problem-of.ts";
@@ -12,7 +14,7 @@ import { readManifest } from "./manifest/read-manifest.ts";
 import type { Snapshot } from "./web/snapshot.ts";
 
 /** A command beside `holdfast run FILE`, by its first word. */
-export const COMMANDS: ReadonlyMap<string, (cut: Cut) => Promise<number>> = new Map([
+export const COMMANDS: ReadonlyMap<string, (cut: Cut, clock: Clock) => Promise<number>> = new Map([
   ["check", check],
   ["status", status],
   ["restart", restart],
@@ -45,7 +47,7 @@ async function importManifest(cut: Cut): Promise<number> {
     .description("Prints a Procfile or a process-compose.yaml as a manifest.");
   const [file = ""] = parse(cut, parser).args;
   const { yaml, left } = importFile(file);
-  for (const line of left) process.stderr.write(`holdfast: ${line}\n`);
+  for (const line of left) process.stderr.write(`holdfast: ${printable(line)}\n`);
   process.stdout.write(yaml);
   return EXIT.ok;
 }
@@ -77,23 +79,55 @@ function holderOf(parser: Command): Holder {
   if (meant.length > 1)
     usage(
       parser,
-      `several are running, choose one with --file: ${meant.map((one) => one.file).join(", ")}`,
+      `several are running, choose one with --file: ${printable(meant.map((one) => one.file).join(", "))}`,
     );
   return holder;
 }
 
-async function ask({ url = "", token }: Holder, method: string, path: string): Promise<string> {
+/** How long a supervisor may take to answer, in milliseconds. */
+const PATIENCE = 10_000;
+/** Longest answer, in bytes: 500 lines of 16 KB in JSON are shorter. */
+const LONGEST_ANSWER = 64_000_000;
+
+/** Asks a supervisor. What comes back is text of another process: it is not printed as it is. */
+async function ask(holder: Holder, method: string, path: string, clock: Clock): Promise<string> {
+  try {
+    return await withTimeout((signal) => answerOf(holder, method, path, signal), PATIENCE, {
+      clock,
+    });
+  } catch (error) {
+    if (!isTimeoutError(error)) throw error;
+    throw new Error(`process ${holder.pid} did not answer within ${formatDuration(PATIENCE)}`);
+  }
+}
+
+async function answerOf(
+  { pid, url = "", token }: Holder,
+  method: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<string> {
   const headers = { authorization: `Bearer ${token}` };
-  const asked = request(new URL(path, url), { method, headers, agent: false }).end();
+  const asked = request(new URL(path, url), { method, headers, agent: false });
+  using _ = onAbort(signal, (reason) => asked.destroy(reason as Error));
+  asked.end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
-  const body = await text(response);
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > LONGEST_ANSWER) throw new Error(`process ${pid} gave too long an answer`);
+  }
+  const body = Buffer.concat(chunks).toString();
   if (response.statusCode !== 200) throw new Error(body.trim());
   return body;
 }
 
-async function status(cut: Cut): Promise<number> {
+async function status(cut: Cut, clock: Clock): Promise<number> {
   const parser = parse(cut, remote("status").description("Shows the processes of a supervisor."));
-  const { processes } = JSON.parse(await ask(holderOf(parser), "GET", "/state")) as Snapshot;
+  const answer = await ask(holderOf(parser), "GET", "/status", clock);
+  const { processes } = JSON.parse(answer) as Snapshot;
   for (const { name, phase, ready, pid, restarts, reason, lastExit } of processes) {
     const readiness = ready === undefined ? "" : ready ? " ready" : " not ready";
     const facts = [
@@ -102,29 +136,30 @@ async function status(cut: Cut): Promise<number> {
       `${restarts} restarts`,
       reason ?? lastExit,
     ];
-    process.stdout.write(`${name}: ${facts.filter(Boolean).join(", ")}\n`);
+    process.stdout.write(`${printable(`${name}: ${facts.filter(Boolean).join(", ")}`)}\n`);
   }
   return processes.some(({ phase }) => phase === "Failed") ? 1 : EXIT.ok;
 }
 
-async function restart(cut: Cut): Promise<number> {
+async function restart(cut: Cut, clock: Clock): Promise<number> {
   const parser = remote("restart")
     .argument("<name>")
     .description("Stops a process and starts it anew.");
   const [name = ""] = parse(cut, parser).args;
-  await ask(holderOf(parser), "POST", `/restart?name=${encodeURIComponent(name)}`);
+  await ask(holderOf(parser), "POST", `/restart?name=${encodeURIComponent(name)}`, clock);
   return EXIT.ok;
 }
 
-async function logs(cut: Cut): Promise<number> {
+async function logs(cut: Cut, clock: Clock): Promise<number> {
   const parser = remote("logs")
     .argument("<name>")
     .option("-n, --lines <number>", "how many lines, at most 500", wholeNumber(1, 500), 100)
     .description("Prints the last lines of a process.");
   const [name = ""] = parse(cut, parser).args;
-  const body = await ask(holderOf(parser), "GET", `/logs?name=${encodeURIComponent(name)}`);
+  const path = `/logs?name=${encodeURIComponent(name)}`;
+  const body = await ask(holderOf(parser), "GET", path, clock);
   const { lines } = parser.opts<{ readonly lines: number }>();
   for (const line of (JSON.parse(body) as string[]).slice(-lines))
-    process.stdout.write(`${line}\n`);
+    process.stdout.write(`${printable(line)}\n`);
   return EXIT.ok;
 }

@@ -18,7 +18,8 @@ export function manifestSource(file: string): ManifestSource {
   const source: Source<ReadManifest> = {
     name: "manifest",
     async start({ enqueue, clock }, signal) {
-      read = () => enqueue(readManifest(file));
+      // A pipe in its place would block everything.
+      read = () => enqueue(readManifest(file, { pipes: false }));
       await watchFile(file, () => read(), { clock, period: PERIOD, signal });
     },
   };

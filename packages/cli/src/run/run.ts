@@ -29,7 +29,7 @@ import { serve } from "./web/serve.ts";
 export async function runMain(cut: Cut, clock: Clock): Promise<number> {
   const [word = "", ...rest] = cut.own;
   const command = COMMANDS.get(word);
-  if (command !== undefined) return await command({ own: rest, command: cut.command });
+  if (command !== undefined) return await command({ own: rest, command: cut.command }, clock);
   const options = parseRunOptions(cut);
   const output = openOutput(options);
   const isOnce = isReadOnce(options.file);
@@ -200,10 +200,11 @@ class Run {
     return await serve({
       clock,
       port,
-      status: board,
+      status: board.open,
       alive: [board.alive],
       ready: [board.ready],
       token: lock?.token,
+      wholeStatus: () => board.snapshot(),
       restart: (name) => supervisor.restart(name),
       linesOf: (name) =>
         supervisor.manifest.processes.has(name) ? processOutput.linesOf(name) : undefined,

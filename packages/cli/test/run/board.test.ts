@@ -83,7 +83,7 @@ it("shows every process in the order of the manifest", async () => {
     [0, undefined, "test.yaml: start web, crasher, job"],
     [0, "web", "Running, pid 101"],
     [0, "crasher", "Running, pid 102"],
-    [0, "web", "ready: http://localhost:80/ answers"],
+    [0, "web", "ready: http://127.0.0.1:80/ answers"],
     [0, "job", "Running, pid 103"],
     [0, "crasher", expect.stringMatching(/^CrashLoopBackOff, restart 1 in /)],
     [10, "job", "Completed: code 0 after 10ms"],

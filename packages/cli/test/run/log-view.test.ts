@@ -46,7 +46,7 @@ it("prints one line per change", async () => {
     "test.yaml: start web, crasher, job, typo",
     "web: Running, pid 101",
     "crasher: Running, pid 102",
-    "web: ready: http://localhost:80/ answers",
+    "web: ready: http://127.0.0.1:80/ answers",
     "job: Running, pid 103",
     "!typo: Failed: typo was not found",
     'crasher: CrashLoopBackOff, restart 1 in 2s: code 3 after 50ms, "no config"',

@@ -101,7 +101,7 @@ it("restarts a process whose liveness fails as often in a row as allowed", async
   await fake.clock.step(4_100);
   expect(fake.timeline()).toEqual([
     [0, "web started"],
-    [3_000, "web unhealthy: liveness: http://localhost:4000/healthz: HTTP 500"],
+    [3_000, "web unhealthy: liveness: http://127.0.0.1:4000/healthz: HTTP 500"],
     [3_050, "web restarts: SIGTERM"],
     [3_050, "web waits 1000"],
     [4_050, "web started"],

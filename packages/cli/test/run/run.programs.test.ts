@@ -465,19 +465,19 @@ describe("probes", PATIENT, () => {
   const server = (host: string) =>
     `require("http").createServer((_, response) => { response.statusCode = require("fs").existsSync(process.argv[1]) ? 200 : 503; response.end(); }).listen(process.env.PORT, "${host}")`;
 
-  test("find a server on ::1 only, and say why it is not ready", async () => {
+  test("find a server on ::1 if told so, and say why it is not ready", async () => {
     const flag = join(directory, "ready-flag");
     const run = new Supervised(`
 processes:
   web:
     command: [${process.execPath}, -e, '${server("::1")}', ${flag}]
-    readiness: { http: auto, period: 50ms, timeout: 30s }
+    readiness: { http: auto, host: "::1", period: 50ms, timeout: 30s }
   after: { shell: 'echo started', restart: Never, dependsOn: { web: ready } }
 `);
     await run.printed(/after: Pending: web is not ready yet/);
-    await run.printed(/web: not ready: http:\/\/localhost:\d+\/: HTTP 503/);
+    await run.printed(/web: not ready: http:\/\/\[::1\]:\d+\/: HTTP 503/);
     writeFileSync(flag, "");
-    await run.printed(/web: ready: http:\/\/localhost:\d+\/ answers/);
+    await run.printed(/web: ready: http:\/\/\[::1\]:\d+\/ answers/);
     await run.printed(/after \| started/);
     run.kill("SIGTERM");
     await run.ended();

@@ -1,6 +1,6 @@
 import { poll, TimeoutError, withTimeout } from "@holdfast/wait";
 import { formatDuration } from "../../arguments.ts";
-import type { ProbeSpec } from "../manifest/manifest.ts";
+import { addressOf, type ProbeSpec } from "../manifest/manifest.ts";
 import type { BoundProbe, Machine } from "./machine.ts";
 
 /** Readiness by the last probes of a process. */
@@ -21,8 +21,8 @@ export function nextReadiness(state: Readiness, answered: boolean, threshold: nu
 
 /** A probe in a few words. */
 export function nameOf({ target }: BoundProbe): string {
-  if (target.kind === "http") return `http://localhost:${target.port}${target.path}`;
-  return target.kind === "tcp" ? `tcp:${target.port}` : "its command";
+  if (target.kind === "http") return `http://${addressOf(target)}${target.path}`;
+  return target.kind === "tcp" ? `tcp:${addressOf(target)}` : "its command";
 }
 
 /** Options for {@link repeatProbe}. */

@@ -3,16 +3,18 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { addressesOf } from "../../network.ts";
 
 /**
- * A TCP port on this machine that was free a moment ago. If another program takes it first, the process
- * fails to listen, and its restart gets another port.
+ * A TCP port on this machine that was free a moment ago, on either address of localhost. If another program takes it
+ * first, the process fails to listen, and its restart gets another port.
  */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, "close");
+    if (!(await isTaken(port))) return port;
+  }
 }
 
 /** Whether something listens on a port, on either address of localhost. */

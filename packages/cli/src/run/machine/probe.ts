@@ -1,8 +1,9 @@
 import type { Clock } from "@holdfast/clock";
 import { createTarget, type TargetOptions } from "../../target.ts";
 import type { Probe } from "../core/machine.ts";
+import { addressOf } from "../manifest/manifest.ts";
 
-/** Asks processes of this machine, on both addresses of localhost. */
+/** Asks processes of this machine. */
 export function createProbe(clock: Clock): Probe {
   const options: TargetOptions = {
     clock,
@@ -19,8 +20,8 @@ export function createProbe(clock: Clock): Probe {
   return ({ target, env, cwd }) => {
     if (target.kind === "exec")
       return createTarget(`exec:${target.line}`, { ...options, env, cwd }).check;
-    const { kind, port } = target;
-    const text = kind === "http" ? `http://localhost:${port}${target.path}` : `tcp:${port}`;
+    const address = addressOf(target);
+    const text = target.kind === "http" ? `http://${address}${target.path}` : `tcp:${address}`;
     return createTarget(text, options).check;
   };
 }

@@ -1,9 +1,8 @@
-import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, renameSync } from "node:fs";
-import { join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
 import { stripVTControlCharacters } from "node:util";
 import type { Relay } from "../../output.ts";
+import { LogFile } from "./log-file.ts";
 
 /** Options for {@link ProcessOutput}. */
 export interface ProcessOutputOptions {
@@ -17,8 +16,6 @@ export interface ProcessOutputOptions {
   readonly onProblem: (message: string) => void;
 }
 
-const FILE_BYTES = 10_000_000;
-const FILES = 5;
 const LONGEST_LINE = 16_384;
 const KEPT_LINES = 500;
 
@@ -73,56 +70,6 @@ class Lines {
   }
 }
 
-/** A file of at most 10 MB, and four older ones beside it. */
-class LogFile {
-  readonly #path: string;
-  readonly #onProblem: (message: string) => void;
-  #size: number | undefined;
-  #hasProblem = false;
-
-  constructor(path: string, onProblem: (message: string) => void) {
-    this.#path = path;
-    this.#onProblem = onProblem;
-  }
-
-  append(text: string): void {
-    try {
-      this.#size ??= sizeOf(this.#path);
-      if (this.#size + text.length > FILE_BYTES) this.#rotate();
-      appendFileSync(this.#path, text, { mode: 0o600 }); // A process may print secrets.
-      this.#size += Buffer.byteLength(text);
-      this.#hasProblem = false;
-    } catch (error) {
-      this.#size = undefined;
-      if (this.#hasProblem) return;
-      this.#hasProblem = true;
-      this.#onProblem(`no log of its output: ${(error as Error).message}`);
-    }
-  }
-
-  #rotate(): void {
-    for (let number = FILES - 1; number > 0; number--) {
-      const from = number === 1 ? this.#path : `${this.#path}.${number - 1}`;
-      try {
-        renameSync(from, `${this.#path}.${number}`);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      }
-    }
-    this.#size = 0;
-  }
-}
-
-function sizeOf(path: string): number {
-  mkdirSync(resolve(path, ".."), { recursive: true, mode: 0o700 }); // It may have been removed.
-  const file = openSync(path, "a", 0o600);
-  try {
-    return fstatSync(file).size;
-  } finally {
-    closeSync(file);
-  }
-}
-
 /** Where the output of the processes goes: stdout, files, and the last lines of each. */
 export class ProcessOutput {
   readonly #options: ProcessOutputOptions;
@@ -157,7 +104,7 @@ export class ProcessOutput {
     const { directory, onProblem } = this.#options;
     const report = (message: string): void => onProblem(`${name}: ${message}`);
     const file =
-      directory === undefined ? undefined : new LogFile(join(directory, `${name}.log`), report);
+      directory === undefined ? undefined : new LogFile(directory, `${name}.log`, report);
     const lines = this.#lines.get(name) ?? new Lines(name, file);
     this.#lines.set(name, lines);
     this.#width = Math.max(this.#width, name.length);

@@ -1,7 +1,6 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Clock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
+import { OwnFolder } from "./own-folder.ts";
 import { ownPids, processesWith, processState } from "./proc.ts";
 
 /** Options for {@link Roster.endLeftovers}. */
@@ -16,13 +15,17 @@ export interface EndLeftoversOptions {
 }
 
 interface Entry {
-  readonly file: string;
+  /** Its file in the folder. */
+  readonly name: string;
   readonly pid: number;
   readonly startTime: string;
 }
 
 /** The environment variable that names the roster of a process. */
 const MARK = "HOLDFAST_RUN";
+
+/** Pid and start time. The group of process 1 would be all processes. */
+const ENTRY = /^(?:[2-9]|[1-9]\d+)-\w+$/;
 
 /** Period of the check for ended processes, in milliseconds. */
 const PERIOD = 20;
@@ -35,28 +38,28 @@ const PERIOD = 20;
  * mark, too. The mark alone would not do: servers that write over their environment lose it.
  */
 export class Roster {
-  readonly #directory: string;
+  readonly #folder: OwnFolder;
 
-  /** @param directory - an absolute path */
+  /** @param directory - an absolute path; made if it is missing */
   constructor(directory: string) {
-    this.#directory = directory;
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    this.#folder = new OwnFolder(directory);
+    this.#folder.make();
   }
 
   /** Environment variable of a process that is started. */
   get mark(): Readonly<Record<string, string>> {
-    return { [MARK]: this.#directory };
+    return { [MARK]: this.#folder.path };
   }
 
   /** Adds a process that has just started. Dispose of the result when the process has ended. */
   add(pid: number): Disposable {
-    const file = join(this.#directory, `${pid}-${processState(pid)?.startTime}`);
+    const name = `${pid}-${processState(pid)?.startTime}`;
     try {
-      writeFileSync(file, "");
+      this.#folder.write(name, "");
     } catch {
       // A full disk stops no process: its mark remains.
     }
-    return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
+    return { [Symbol.dispose]: () => this.#folder.remove(name) };
   }
 
   /** Ends the processes of an earlier supervisor. Resolves when all of them have exited. */
@@ -66,10 +69,11 @@ export class Roster {
     const end = async (leftover: Entry): Promise<void> => {
       if (!isOver(leftover)) onFound?.(leftover.pid);
       await endLeftover(leftover, { clock, grace, signal });
+      this.#folder.remove(leftover.name);
     };
     await Promise.all(leftovers.map(end));
     const killMarked = (): boolean => {
-      const pids = processesWith(MARK, this.#directory).filter((pid) => !own.has(pid));
+      const pids = processesWith(MARK, this.#folder.path).filter((pid) => !own.has(pid));
       for (const pid of pids) send(pid, "SIGKILL");
       return pids.length === 0;
     };
@@ -77,10 +81,9 @@ export class Roster {
   }
 
   #entries(): readonly Entry[] {
-    return readdirSync(this.#directory).flatMap((name) => {
-      const [, pid, startTime = ""] = /^(\d+)-(\w+)$/.exec(name) ?? [];
-      const file = join(this.#directory, name);
-      return pid ? [{ file, pid: Number(pid), startTime }] : [];
+    return this.#folder.names(ENTRY).map((name) => {
+      const [pid = "", startTime = ""] = name.split("-");
+      return { name, pid: Number(pid), startTime };
     });
   }
 }
@@ -102,7 +105,7 @@ async function endLeftover(
   leftover: Entry,
   { clock, grace, signal }: Omit<EndLeftoversOptions, "onFound">,
 ): Promise<void> {
-  const { file, pid, startTime } = leftover;
+  const { pid, startTime } = leftover;
   if (!isOver(leftover)) {
     send(-pid, "SIGTERM");
     send(-pid, "SIGCONT");
@@ -114,5 +117,4 @@ async function endLeftover(
   const { startTime: now = startTime } = processState(pid) ?? {};
   if (now === startTime) send(-pid, "SIGKILL");
   await poll(() => isOver(leftover), options);
-  rmSync(file, { force: true });
 }

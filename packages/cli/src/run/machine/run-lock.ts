@@ -1,16 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
-import {
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
+import { OwnFolder } from "./own-folder.ts";
 import { processState } from "./proc.ts";
 
 /** A running supervisor, as it says of itself in a file that only its user can read. */
@@ -27,11 +19,21 @@ export interface Holder {
 /** Another supervisor runs the manifest. */
 export class LockedError extends Error {}
 
+/** Longest entry, in bytes: a path and a few facts. */
+const LONGEST_ENTRY = 32_768;
+/** Pid and start time. */
+const ENTRY = /^([1-9]\d*)-\d*$/;
+/** The folder of a manifest. */
+const MANIFEST = /^[\da-f]{16}$/;
+const TOKEN = /^[\da-f]{32}$/;
+/** A page is on this machine, whatever an entry says. */
+const PAGE = /^http:\/\/127\.0\.0\.1:\d{1,5}\/$/;
+
 /** Folder of the supervisors of this user, one folder for each manifest. */
-function baseFolder(): string {
-  const { XDG_RUNTIME_DIR: runtime } = process.env;
-  if (runtime !== undefined && runtime !== "") return join(runtime, "holdfast");
-  return join(tmpdir(), `holdfast-${process.getuid?.() ?? 0}`);
+function baseFolder(): OwnFolder {
+  const { XDG_RUNTIME_DIR: runtime = "" } = process.env;
+  if (isAbsolute(runtime)) return new OwnFolder(join(runtime, "holdfast"));
+  return new OwnFolder(join(tmpdir(), `holdfast-${process.getuid?.() ?? 0}`));
 }
 
 /**
@@ -43,41 +45,41 @@ export class RunLock implements Disposable {
   readonly folder: string;
   readonly token: string = randomBytes(16).toString("hex");
   readonly #file: string;
-  readonly #holders: string;
-  readonly #entry: string;
+  readonly #folder: OwnFolder;
+  readonly #holders: OwnFolder;
+  readonly #entry = entryName(process.pid);
 
   /**
    * @param file - the manifest; `"-"` has no other name, and is locked against nobody
-   * @throws LockedError if another supervisor holds it; the error of the file system if there is no place for it
+   * @throws LockedError if another supervisor holds it; ForeignFileError if other users can write in its folder; the
+   * error of the file system if there is no place for it
    */
   constructor(file: string) {
     this.#file = file;
-    const base = baseFolder();
-    mkdirSync(base, { recursive: true, mode: 0o700 });
-    const { uid, mode } = lstatSync(base);
-    if (uid !== process.getuid?.() || (mode & 0o022) !== 0)
-      throw new Error(`${base} can be written by other users`);
     const name = file === "-" ? `stdin ${process.pid}` : realpathSync(file);
-    this.folder = join(base, createHash("sha256").update(name).digest("hex").slice(0, 16));
-    this.#holders = join(this.folder, "holders");
-    this.#entry = join(this.#holders, entryName(process.pid));
+    const hash = createHash("sha256").update(name).digest("hex");
+    const base = baseFolder();
+    base.make();
+    this.#folder = base.folder(hash.slice(0, 16));
+    this.folder = this.#folder.path;
+    this.#holders = this.#folder.folder("holders");
     while (!this.#enter());
     const other = holdersIn(this.#holders).find(({ pid }) => pid !== process.pid);
     if (other === undefined) return;
-    rmSync(this.#entry, { force: true }); // The folders are those of the other one.
+    this.#holders.remove(this.#entry); // The folders are those of the other one.
     throw new LockedError(`process ${other.pid} runs ${file} already`);
   }
 
   /** Says where the page is. */
   publish(url: string | undefined): void {
     const holder: Holder = { pid: process.pid, file: this.#file, url, token: this.token };
-    writeFileSync(this.#entry, JSON.stringify(holder), { mode: 0o600 });
+    this.#holders.write(this.#entry, JSON.stringify(holder));
   }
 
   /** Makes the entry. Returns false if a supervisor that ends has removed the folder meanwhile. */
   #enter(): boolean {
     try {
-      mkdirSync(this.#holders, { recursive: true, mode: 0o700 });
+      this.#holders.make();
       this.publish(undefined);
       return true;
     } catch (error) {
@@ -88,26 +90,21 @@ export class RunLock implements Disposable {
 
   [Symbol.dispose](): void {
     // Before the entry: then the next one may note its processes.
-    removeEmpty(join(this.folder, "processes"));
-    rmSync(this.#entry, { force: true });
-    removeEmpty(this.#holders);
-    removeEmpty(this.folder);
+    this.#folder.folder("processes").removeEmpty();
+    this.#holders.remove(this.#entry);
+    this.#holders.removeEmpty();
+    this.#folder.removeEmpty();
   }
 }
 
-/** Removes a folder, unless another one uses it, or a process that does not end is noted in it. */
-function removeEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // It is not empty, or not there.
-  }
-}
-
-/** The running supervisors of this user. */
+/**
+ * The running supervisors of this user.
+ *
+ * @throws ForeignFileError if other users can write in the folder of the supervisors
+ */
 export function runningSupervisors(): readonly Holder[] {
   const base = baseFolder();
-  return namesIn(base).flatMap((name) => holdersIn(join(base, name, "holders")));
+  return base.names(MANIFEST).flatMap((name) => holdersIn(base.folder(name).folder("holders")));
 }
 
 /** Pid and start: a later process with the same pid is another one. */
@@ -116,28 +113,29 @@ function entryName(pid: number): string {
 }
 
 /** The entries of living supervisors. Removes the others. */
-function holdersIn(folder: string): readonly Holder[] {
-  return namesIn(folder).flatMap((name) => {
-    const path = join(folder, name);
+function holdersIn(folder: OwnFolder): readonly Holder[] {
+  return folder.names(ENTRY).flatMap((name) => {
     const pid = Number.parseInt(name, 10);
-    if (!isAlive(pid) || entryName(pid) !== name) {
-      rmSync(path, { force: true });
-      return [];
-    }
-    try {
-      return [JSON.parse(readFileSync(path, "utf8")) as Holder];
-    } catch {
-      return [{ pid, file: "", token: "" }]; // It is being written.
-    }
+    if (isAlive(pid) && entryName(pid) === name)
+      // While it is being written, it is that of a supervisor without a page.
+      return [holderFrom(pid, folder.read(name, LONGEST_ENTRY)) ?? { pid, file: "", token: "" }];
+    folder.remove(name);
+    return [];
   });
 }
 
-function namesIn(folder: string): readonly string[] {
+/** What an entry says; undefined unless a supervisor has written it whole. */
+function holderFrom(pid: number, text = ""): Holder | undefined {
+  let value: Partial<Record<keyof Holder, unknown>> | null;
   try {
-    return readdirSync(folder);
+    value = JSON.parse(text);
   } catch {
-    return [];
+    return undefined;
   }
+  const { file, url, token } = value ?? {};
+  if (typeof file !== "string" || typeof token !== "string" || !TOKEN.test(token)) return undefined;
+  if (url === undefined) return { pid, file, token };
+  return typeof url === "string" && PAGE.test(url) ? { pid, file, url, token } : undefined;
 }
 
 function isAlive(pid: number): boolean {

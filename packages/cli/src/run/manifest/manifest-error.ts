@@ -1,3 +1,5 @@
+import { printable } from "../../printable.ts";
+
 /** One thing that is wrong with a manifest, and where. Lines and columns count from 1. */
 export interface ManifestError {
   readonly file: string;
@@ -9,15 +11,20 @@ export interface ManifestError {
   readonly source: string;
 }
 
-/** `file:line:column: message`, which editors and terminals turn into a link. */
+/** `file:line:column: message`, which editors and terminals turn into a link. One line without escape codes. */
 export function formatManifestError({ file, line, column, message }: ManifestError): string {
-  return `${file}:${line}:${column}: ${message}`;
+  return printable(`${file}:${line}:${column}: ${message}`);
 }
+
+/** Longest part of a line that is shown, in characters. */
+const WINDOW = 200;
 
 /** The same, with the line itself and a caret below the place. */
 export function formatManifestErrorWithSource(error: ManifestError): string {
-  const gutter = `${error.line}`.padStart(5);
-  const before = error.source.slice(0, error.column - 1).replace(/[^\t]/g, " ");
-  const caret = `${" ".repeat(gutter.length)} | ${before}^`;
-  return `${formatManifestError(error)}\n${gutter} | ${error.source}\n${caret}`;
+  const { line, column, source } = error;
+  const gutter = `${line}`.padStart(5);
+  const from = source.length <= WINDOW ? 0 : Math.max(column - 1 - WINDOW / 2, 0);
+  const shown = printable(source.slice(from, from + WINDOW));
+  const caret = `${" ".repeat(gutter.length)} | ${" ".repeat(column - 1 - from)}^`;
+  return `${formatManifestError(error)}\n${gutter} | ${shown}\n${caret}`;
 }

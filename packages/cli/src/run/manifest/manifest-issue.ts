@@ -25,7 +25,10 @@ function show(value: unknown): string {
 }
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce((node, key) => (node as Record<PropertyKey, unknown> | null)?.[key], root);
+  return path.reduce((node, key) => {
+    if (typeof node !== "object" || node === null || !Object.hasOwn(node, key)) return undefined;
+    return (node as Record<PropertyKey, unknown>)[key];
+  }, root);
 }
 
 /** Describes an issue of the schema in a sentence: the actual and the expected value. */

@@ -10,6 +10,7 @@ export interface ProbeDraft {
   readonly http?: number | "auto" | undefined;
   readonly path?: string | undefined;
   readonly tcp?: number | "auto" | undefined;
+  readonly host?: string | undefined;
   readonly exec?: string | undefined;
   readonly period?: number | undefined;
   readonly timeout?: number | undefined;
@@ -106,6 +107,8 @@ const backoff = z.union(
 const PORT = "auto, or a whole number from 1 to 65535";
 const port = z.union([z.literal("auto"), wholeNumber(PORT, 1, 65_535)], { error: PORT });
 
+const HOST = "the name or the address of a host";
+
 const probe = mapping({
   http: port.optional(),
   path: z
@@ -113,6 +116,10 @@ const probe = mapping({
     .startsWith("/", { error: 'a path that begins with "/"' })
     .optional(),
   tcp: port.optional(),
+  host: z
+    .string({ error: HOST })
+    .regex(/^[\w.:-]+$/, { error: HOST })
+    .optional(),
   exec: path.optional(),
   period: duration.optional(),
   timeout: duration.optional(),

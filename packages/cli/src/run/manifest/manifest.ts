@@ -21,10 +21,20 @@ export interface BackoffSpec {
   readonly resetAfter: number;
 }
 
-/** What a probe asks. With the port `"auto"` each start gets a free port, in the variable `PORT`. */
+/** A port of this machine. With `"auto"` each start gets a free one, in the variable `PORT`. */
+interface ProbedPort {
+  readonly port: number | "auto";
+  /**
+   * 127.0.0.1 if undefined: on the other address of localhost another user may listen, and would answer for a process
+   * that does not.
+   */
+  readonly host?: string | undefined;
+}
+
+/** What a probe asks. */
 export type ProbeTarget =
-  | { readonly kind: "http"; readonly port: number | "auto"; readonly path: string }
-  | { readonly kind: "tcp"; readonly port: number | "auto" }
+  | ({ readonly kind: "http"; readonly path: string } & ProbedPort)
+  | ({ readonly kind: "tcp" } & ProbedPort)
   | { readonly kind: "exec"; readonly line: string };
 
 /** A check of a process, repeated while it runs. Durations are in milliseconds. */
@@ -68,6 +78,11 @@ export interface ProcessSpec {
 /** The processes to run. */
 export interface Manifest {
   readonly processes: ReadonlyMap<string, ProcessSpec>;
+}
+
+/** Host and port of a probe, as in a URL. */
+export function addressOf({ host = "127.0.0.1", port }: ProbedPort): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Ports of the probes of a process. */

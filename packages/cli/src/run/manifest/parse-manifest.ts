@@ -1,10 +1,10 @@
 import { dirname, resolve } from "node:path";
-import { type Document, LineCounter, parseDocument, visit } from "yaml";
-import { locate } from "./locate.ts";
+import { locator } from "./locate.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ManifestError } from "./manifest-error.ts";
 import { type ManifestIssue, manifestIssues } from "./manifest-issue.ts";
 import { manifestSchema } from "./manifest-schema.ts";
+import { type Flaw, readYaml, type Yaml } from "./read-yaml.ts";
 import { resolveManifest } from "./resolve-manifest.ts";
 
 /** A manifest that can be run, or everything that keeps it from being one. */
@@ -12,33 +12,12 @@ export type ParsedManifest =
   | { readonly ok: true; readonly manifest: Manifest }
   | { readonly ok: false; readonly errors: readonly ManifestError[] };
 
-interface Flaw {
-  readonly offset: number;
-  readonly message: string;
-}
-
-/** Mistakes in the YAML itself. The parser notices a missing anchor only at its use. */
-function syntaxFlaws(document: Document): Flaw[] {
-  const flaws = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
-    offset: pos[0],
-    message: `not valid YAML: ${message}`,
-  }));
-  visit(document, {
-    Alias(_key, alias) {
-      if (alias.resolve(document) !== undefined) return;
-      const message = `not valid YAML: *${alias.source} has no anchor &${alias.source} before it`;
-      flaws.push({ offset: alias.range?.[0] ?? 0, message });
-    },
-  });
-  return flaws;
-}
-
 type Interpreted = { readonly manifest: Manifest } | { readonly issues: readonly ManifestIssue[] };
 
-function interpret(document: Document, directory: string): Interpreted {
+function interpret(yaml: Yaml, directory: string): Interpreted {
   let root: unknown;
   try {
-    root = document.toJS();
+    root = yaml.value();
   } catch (error) {
     const message = `not valid YAML: ${(error as Error).message}`;
     return { issues: [{ path: [], at: "value", message }] };
@@ -58,23 +37,22 @@ function interpret(document: Document, directory: string): Interpreted {
  * @param file - where it came from; named in errors, and relative paths start in its directory
  */
 export function parseManifest(text: string, file: string): ParsedManifest {
-  const counter = new LineCounter();
-  const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, merge: true });
+  const yaml = readYaml(text);
   const lines = text.split(/\r?\n/);
   const reject = (flaws: readonly Flaw[]): ParsedManifest => {
     const ordered = flaws.toSorted((a, b) => a.offset - b.offset);
     const errors = ordered.map(({ offset, message }) => {
-      const { line, col } = counter.linePos(offset);
+      const { line, col } = yaml.counter.linePos(offset);
       return { file, line, column: col, message, source: lines[line - 1] ?? "" };
     });
     return { ok: false, errors };
   };
 
-  const flaws = syntaxFlaws(document);
-  if (flaws.length > 0) return reject(flaws);
-  const result = interpret(document, dirname(resolve(file)));
+  if (yaml.flaws.length > 0) return reject(yaml.flaws);
+  const result = interpret(yaml, dirname(resolve(file)));
   if ("manifest" in result) return { ok: true, manifest: result.manifest };
+  const locate = locator(yaml);
   return reject(
-    result.issues.map(({ path, at, message }) => ({ offset: locate(document, path, at), message })),
+    result.issues.map(({ path, at, message }) => ({ offset: locate(path, at), message })),
   );
 }

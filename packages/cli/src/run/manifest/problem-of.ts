@@ -1,10 +1,13 @@
+import { printable } from "../../printable.ts";
 import { formatManifestErrorWithSource } from "./manifest-error.ts";
 import type { ReadManifest } from "./read-manifest.ts";
 
-/** What is wrong with a manifest, with its lines; undefined if it can be run. */
+/** What is wrong with a manifest, with its lines, for a terminal; undefined if it can be run. */
 export function problemOf(read: ReadManifest, file: string): string | undefined {
   if (read.ok)
-    return read.manifest.processes.size > 0 ? undefined : `${file}: there is no process to run`;
+    return read.manifest.processes.size > 0
+      ? undefined
+      : printable(`${file}: there is no process to run`);
   if ("errors" in read) return read.errors.map(formatManifestErrorWithSource).join("\n");
-  return read.message;
+  return printable(read.message);
 }

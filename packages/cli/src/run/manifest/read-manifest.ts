@@ -1,4 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
+import { type ReadTextOptions, readText } from "../../read-text.ts";
 import { type ParsedManifest, parseManifest } from "./parse-manifest.ts";
 
 /** A manifest as {@link parseManifest} returns it, or why its file cannot be read. */
@@ -11,11 +12,17 @@ function explain(file: string, error: NodeJS.ErrnoException): string {
   return `${file} cannot be read: ${error.message}`;
 }
 
-/** @param file - the manifest; `-` for stdin, which can be read once */
-export function readManifest(file: string): ReadManifest {
+/**
+ * @param file - the manifest; `-` for stdin, which can be read once
+ * @param options - by default pipes are read, too
+ */
+export function readManifest(
+  file: string,
+  options: ReadTextOptions = { pipes: true },
+): ReadManifest {
   let text: string;
   try {
-    text = readFileSync(file === "-" ? 0 : file, "utf8");
+    text = readText(file === "-" ? 0 : file, options);
   } catch (error) {
     return { ok: false, message: explain(file, error as NodeJS.ErrnoException) };
   }

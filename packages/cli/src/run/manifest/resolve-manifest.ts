@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { formatDuration, shellLaunch } from "../../arguments.ts";
+import { readText } from "../../read-text.ts";
 import {
   type BackoffSpec,
   type Manifest,
@@ -54,14 +54,15 @@ function resolveProbe(draft: ProbeDraft | undefined): ProbeSpec | undefined {
     http,
     path = "/",
     tcp,
+    host,
     exec = "",
     period = 10_000,
     timeout = 1_000,
     failures = 3,
   } = draft;
   const times = { period, timeout, failures };
-  if (http !== undefined) return { target: { kind: "http", port: http, path }, ...times };
-  if (tcp !== undefined) return { target: { kind: "tcp", port: tcp }, ...times };
+  if (http !== undefined) return { target: { kind: "http", port: http, path, host }, ...times };
+  if (tcp !== undefined) return { target: { kind: "tcp", port: tcp, host }, ...times };
   return { target: { kind: "exec", line: exec }, ...times };
 }
 
@@ -112,11 +113,11 @@ function launchOf(name: string, { command, args, shell }: ProcessDraft) {
 function envOf(name: string, { env = {}, envFile }: ProcessDraft, directory: string) {
   if (envFile === undefined) return env;
   try {
-    const variables = parseEnv(readFileSync(resolve(directory, envFile), "utf8"));
+    const variables = parseEnv(readText(resolve(directory, envFile), { pipes: false }));
     return { ...(variables as Record<string, string>), ...env };
   } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    return issueAt(name, ["envFile"], `is ${envFile}; it cannot be read: ${code}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    return issueAt(name, ["envFile"], `is ${envFile}; it cannot be read: ${code ?? message}`);
   }
 }
 
@@ -150,15 +151,21 @@ function cycleFrom(
   name: string,
   next: string,
   processes: ReadonlyMap<string, ProcessSpec>,
-  way: readonly string[] = [name],
 ): readonly string[] | undefined {
-  if (next === name) return [...way, name];
-  if (way.includes(next)) return undefined;
-  for (const after of Object.keys(processes.get(next)?.dependsOn ?? {})) {
-    const cycle = cycleFrom(name, after, processes, [...way, next]);
-    if (cycle !== undefined) return cycle;
-  }
-  return undefined;
+  /** Those from which no way was found, or that are on the way: a second visit finds nothing more. */
+  const seen = new Set<string>();
+  const wayBack = (from: string): readonly string[] | undefined => {
+    if (from === name) return [name];
+    if (seen.has(from)) return undefined;
+    seen.add(from);
+    for (const after of Object.keys(processes.get(from)?.dependsOn ?? {})) {
+      const way = wayBack(after);
+      if (way !== undefined) return [from, ...way];
+    }
+    return undefined;
+  };
+  const way = wayBack(next);
+  return way && [name, ...way];
 }
 
 /** What a process does when it ends, and how it is stopped. */

@@ -1,5 +1,6 @@
 import type { PassiveClock } from "@holdfast/clock";
 import type { SupervisorEvent } from "../core/event.ts";
+import type { Run } from "../core/process-table.ts";
 import type { ProcessStatus, Statuses } from "../core/status.ts";
 import type { Supervisor } from "../core/supervisor.ts";
 import type { BackoffSpec } from "../manifest/manifest.ts";
@@ -23,6 +24,7 @@ export class Board implements SnapshotSource {
   readonly #listeners = new Set<() => void>();
   #supervisor: Supervisor | undefined;
   #statuses: Statuses = new Map();
+  /** Without output of a process. */
   #log: readonly LogEntry[] = [];
 
   constructor(options: BoardOptions) {
@@ -58,21 +60,27 @@ export class Board implements SnapshotSource {
   /** @param statuses - as they are after the event */
   show(event: SupervisorEvent, statuses: Statuses): void {
     const at = this.#epoch + event.at;
-    const entries = describeEvent(event, statuses).map(({ who, text }) => ({
-      at,
-      name: who,
-      text,
-    }));
+    const entries = describeEvent(silentEvent(event), silentStatuses(statuses)).map(
+      ({ who, text }) => ({
+        at,
+        name: who,
+        text,
+      }),
+    );
     this.#statuses = statuses;
     this.#log = [...this.#log, ...entries].slice(-LOG_LENGTH);
     for (const listener of this.#listeners) listener();
   }
 
   snapshot(): Snapshot {
-    const { clock, file } = this.#options;
-    const [at, { pid }] = [clock.now(), process];
-    return { at, file, pid, processes: this.#processes(), log: this.#log };
+    return this.#snapshotOf(this.#statuses);
   }
+
+  /** The same without what processes print: every user of the machine can open the page. */
+  readonly open: SnapshotSource = {
+    snapshot: () => this.#snapshotOf(silentStatuses(this.#statuses)),
+    onChange: (listener) => this.onChange(listener),
+  };
 
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener);
@@ -84,15 +92,38 @@ export class Board implements SnapshotSource {
     return clock.now() - clock.monotonic();
   }
 
+  #snapshotOf(statuses: Statuses): Snapshot {
+    const { clock, file } = this.#options;
+    const [at, { pid }] = [clock.now(), process];
+    return { at, file, pid, processes: this.#processes(statuses), log: this.#log };
+  }
+
   /** In the order of the manifest, then those that are on their way out. */
-  #processes(): readonly ProcessSnapshot[] {
+  #processes(statuses = this.#statuses): readonly ProcessSnapshot[] {
     const wanted = this.#supervisor?.manifest.processes ?? new Map();
-    const names = new Set([...wanted.keys(), ...this.#statuses.keys()]);
+    const names = new Set([...wanted.keys(), ...statuses.keys()]);
     return [...names].flatMap((name) => {
-      const status = this.#statuses.get(name);
+      const status = statuses.get(name);
       return status ? [processSnapshot(status, wanted.get(name)?.backoff, this.#epoch)] : [];
     });
   }
+}
+
+/** A life without the last line that it printed. */
+function silent<Life extends Run | undefined>(run: Life): Life {
+  if (run === undefined || run.exit.kind === "error") return run;
+  return { ...run, exit: { ...run.exit, words: undefined } };
+}
+
+function silentEvent(event: SupervisorEvent): SupervisorEvent {
+  if (event.type === "exited") return { ...event, run: silent(event.run) };
+  return event.type === "stopped" ? { ...event, run: silent(event.run) } : event;
+}
+
+function silentStatuses(statuses: Statuses): Statuses {
+  return new Map(
+    [...statuses].map(([name, status]) => [name, { ...status, lastRun: silent(status.lastRun) }]),
+  );
 }
 
 /**

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../arguments.ts";
+import { printable } from "../../printable.ts";
 import type { Statuses } from "../core/status.ts";
 import { type Cell, COLUMNS } from "./columns.ts";
 import { layout } from "./layout.ts";
@@ -38,7 +39,7 @@ export interface Canvas {
 function title({ file, hint, now, start, duration }: Frame, palette: Palette): string {
   const elapsed = formatDuration(Math.round((now - start) / 1_000) * 1_000);
   const time = Number.isFinite(duration) ? `${elapsed} of ${formatDuration(duration)}` : elapsed;
-  return `${palette.bold(file)}  ${palette.dim(`${time} · ${hint}`)}`;
+  return `${palette.bold(printable(file))}  ${palette.dim(`${time} · ${hint}`)}`;
 }
 
 /** Milliseconds as a time stamp: "00:03.214", and "26:00:03.214" after an hour. */
@@ -51,14 +52,16 @@ function formatElapsed(elapsed: number): string {
 
 function recentLine({ elapsed, who, text, tone }: TimedLine, nameWidth: number, palette: Palette) {
   const name = who.padEnd(nameWidth);
-  return `${palette.dim(formatElapsed(elapsed))}  ${name}  ${palette.tone[tone](text)}`;
+  return `${palette.dim(formatElapsed(elapsed))}  ${name}  ${palette.tone[tone](printable(text))}`;
 }
 
 /** The lines of a frame. Nothing is wider or higher than the canvas; old changes go first. */
 export function frameLines(frame: Frame, { columns, rows, palette }: Canvas): string[] {
   const { statuses, recent, problems, now } = frame;
   const table = processRows(statuses, { now, room: columns, palette });
-  const problemLines = problems.flatMap((problem) => wrap(problem, columns).map(palette.tone.bad));
+  const problemLines = problems.flatMap((problem) =>
+    wrap(printable(problem), columns).map(palette.tone.bad),
+  );
   const gap = problems.length > 0 ? [""] : [];
   const top = [title(frame, palette), "", ...table, "", ...problemLines, ...gap];
 
@@ -72,7 +75,8 @@ export function frameLines(frame: Frame, { columns, rows, palette }: Canvas): st
   return [...lines.slice(0, rows - 1), palette.dim(`… ${hidden} more lines`)];
 }
 
-function paint({ text, look }: Cell, palette: Palette): string {
+function paint({ text: shown, look }: Cell, palette: Palette): string {
+  const text = printable(shown);
   if (look === "dim") return palette.dim(text);
   if (look in palette.tone) return palette.tone[look as keyof Palette["tone"]](text);
   return palette.phase[look as keyof Palette["phase"]](text);

@@ -11,7 +11,7 @@ import {
 import { type HealthCheck, healthReply } from "./health.ts";
 import { metricsOf } from "./metrics.ts";
 import { mainOf, STYLE } from "./page.ts";
-import type { SnapshotSource } from "./snapshot.ts";
+import type { Snapshot, SnapshotSource } from "./snapshot.ts";
 
 /** Options for {@link serve}. */
 export interface ServeOptions {
@@ -23,8 +23,10 @@ export interface ServeOptions {
   readonly alive?: readonly HealthCheck[];
   /** Checks of `/readyz`: whether this program is useful now. */
   readonly ready?: readonly HealthCheck[];
-  /** What a request for output or a restart has to show; undefined to serve neither. */
+  /** What a request for output or a restart has to show; undefined to serve neither. `status` holds no output. */
   readonly token?: string | undefined;
+  /** What processes print included. */
+  readonly wholeStatus?: () => Snapshot;
   /** The last lines of a process; undefined if there is none of the name. */
   readonly linesOf?: (name: string) => readonly string[] | undefined;
   /** Returns false if there is none of the name. */
@@ -32,10 +34,10 @@ export interface ServeOptions {
 }
 
 /** Paths for the user of the supervisor only. */
-const PRIVATE: ReadonlySet<string> = new Set(["/logs", "/restart"]);
+const PRIVATE: ReadonlySet<string> = new Set(["/status", "/logs", "/restart"]);
 
 function replyOf(options: ServeOptions, { pathname, searchParams }: URL): Reply | undefined {
-  const { status, alive = [], ready = [], linesOf, restart } = options;
+  const { status, alive = [], ready = [], wholeStatus, linesOf, restart } = options;
   const name = searchParams.get("name") ?? "";
   const isVerbose = searchParams.has("verbose");
   switch (pathname) {
@@ -45,6 +47,8 @@ function replyOf(options: ServeOptions, { pathname, searchParams }: URL): Reply 
       return healthReply(alive, isVerbose);
     case "/readyz":
       return healthReply(ready, isVerbose);
+    case "/status":
+      return jsonReply(200, wholeStatus?.() ?? status.snapshot());
     case "/logs": {
       const lines = linesOf?.(name);
       return lines === undefined ? textReply(404, "no such process") : jsonReply(200, lines);
@@ -72,7 +76,7 @@ function hasToken(token: string | undefined, authorization: string): boolean {
  * | --- | --- |
  * | `/healthz`, `/readyz` | 200 or 503; `?verbose` for JSON |
  * | `/metrics` | metrics for Prometheus |
- * | `/logs`, POST `/restart` | for `holdfast run logs` and `restart`, with the token |
+ * | `/status`, `/logs`, POST `/restart` | for `holdfast run status`, `logs` and `restart`, with the token |
  */
 export async function serve(options: ServeOptions): Promise<LiveServer> {
   const { clock, port, status, token } = options;
