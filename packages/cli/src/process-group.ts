@@ -325,17 +325,21 @@ function isMarked(pid: number, mark: string): boolean {
   }
 }
 
+/** The name of the program of a process, without its arguments; a question mark for none, and without /proc. */
+export function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
+  } catch {
+    return "?";
+  }
+}
+
 /** A process that cannot be stopped, and why: `process 12 (sleep), which runs as user 0 (EPERM)`. */
 export function describeProcess(pid: number): string {
-  try {
-    const name = readFileSync(`/proc/${pid}/comm`, "utf8").trim();
-    const { uid } = statSync(`/proc/${pid}`);
-    const isOurs = uid === process.geteuid?.();
-    const why = isOurs ? "which SIGKILL does not end" : `which runs as user ${uid} (EPERM)`;
-    return `process ${pid} (${name}), ${why}`;
-  } catch {
-    return `process ${pid}`; // It has ended meanwhile, or there is no /proc.
-  }
+  const uid = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid;
+  const isOurs = uid === undefined || uid === process.geteuid?.();
+  const why = isOurs ? "which SIGKILL does not end" : `which runs as user ${uid} (EPERM)`;
+  return `process ${pid} (${nameOf(pid)}), ${why}`;
 }
 
 /** Whether a text names a signal, such as SIGKILL. */

@@ -3,6 +3,7 @@ import type { LiveServer } from "@holdfast/controller/internal";
 import type { Cut } from "../arguments.ts";
 import { codeOfSignal, EXIT } from "../exit-code.ts";
 import { hurry, type Output, openOutput, Relay } from "../output.ts";
+import { describeProcess, nameOf } from "../process-group.ts";
 import { COMMANDS } from "./commands.ts";
 import type { SupervisorEvent } from "./core/event.ts";
 import type { Statuses } from "./core/status.ts";
@@ -216,9 +217,13 @@ class Run {
     const { clock, output } = this.#tools;
     const { grace = LEFTOVER_GRACE } = this.#options;
     const { signal } = this.#end;
-    const onFound = (pid: number): void =>
-      output.info(`stopping process ${pid}, which an earlier holdfast run has left`);
-    await roster?.endLeftovers({ clock, grace, signal, onFound }).catch((error: unknown) => {
+    const onFound = (pid: number): void => {
+      const left = `stopping process ${pid}, which an earlier holdfast run has left`;
+      output.info(`${left}: ${nameOf(pid)}`);
+    };
+    const onLost = (pid: number): void => output.error(`cannot stop ${describeProcess(pid)}`);
+    const options = { clock, grace, signal, onFound, onLost };
+    await roster?.endLeftovers(options).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
   }

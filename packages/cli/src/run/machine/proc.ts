@@ -36,15 +36,28 @@ export function ownPids(): ReadonlySet<number> {
   return pids;
 }
 
-/** The processes of this user that were started with a variable of this value in their environment. */
-export function processesWith(variable: string, value: string): readonly number[] {
-  return readdirSync("/proc").flatMap((pid) => {
-    if (!/^\d+$/.test(pid)) return [];
+/** The running processes of a process group, without zombies. */
+export function processesIn(group: number): readonly number[] {
+  return pids().filter((pid) => {
+    const state = processState(pid);
+    return state?.group === group && !state.isZombie;
+  });
+}
+
+/** The processes of this user that were started with a variable of one of these values in their environment. */
+export function processesWith(variable: string, values: readonly string[]): readonly number[] {
+  return pids().filter((pid) => {
     try {
       const entries = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
-      return entries.includes(`${variable}=${value}`) ? [Number(pid)] : [];
+      return values.some((value) => entries.includes(`${variable}=${value}`));
     } catch {
-      return []; // It has ended, or belongs to another user.
+      return false; // It has ended, or belongs to another user.
     }
   });
+}
+
+function pids(): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
 import { OwnFolder } from "./own-folder.ts";
-import { ownPids, processesWith, processState } from "./proc.ts";
+import { ownPids, processesIn, processesWith, processState } from "./proc.ts";
 
 /** Options for {@link Roster.endLeftovers}. */
 export interface EndLeftoversOptions {
@@ -12,6 +12,8 @@ export interface EndLeftoversOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called before a leftover process is stopped. */
   readonly onFound?: (pid: number) => void;
+  /** Called with a leftover process that cannot be stopped, which is waited for no longer. */
+  readonly onLost?: (pid: number) => void;
 }
 
 interface Entry {
@@ -21,21 +23,27 @@ interface Entry {
   readonly startTime: string;
 }
 
-/** The environment variable that names the roster of a process. */
+/** The environment variable that names the roster of a process, and the supervisor that has started it. */
 const MARK = "HOLDFAST_RUN";
 
 /** Pid and start time. The group of process 1 would be all processes. */
 const ENTRY = /^(?:[2-9]|[1-9]\d+)-\w+$/;
 
+/** What a killed supervisor was, see {@link noteKilled}. */
+const KILLED = /^killed-\d+-\w*$/;
+
 /** Period of the check for ended processes, in milliseconds. */
 const PERIOD = 20;
+/** How long processes may take to end after SIGKILL, in milliseconds. */
+const KILL_TIMEOUT = 10_000;
 
 /**
  * The processes that a supervisor has started, on disk, so that the next one finds what a killed one has left. Each
  * process is an empty file with all facts in its name, so an entry is complete or absent. Linux only.
  *
  * A supervisor may be killed after it has started a process and before it has noted it. So each carries a
- * mark, too. The mark alone would not do: servers that write over their environment lose it.
+ * mark, too. The mark alone would not do: servers that write over their environment lose it. It names the supervisor: what
+ * a daemon was left by one that has ended in order, is no leftover.
  */
 export class Roster {
   readonly #folder: OwnFolder;
@@ -48,7 +56,7 @@ export class Roster {
 
   /** Environment variable of a process that is started. */
   get mark(): Readonly<Record<string, string>> {
-    return { [MARK]: this.#folder.path };
+    return { [MARK]: this.#markOf(OWN) };
   }
 
   /** Adds a process that has just started. Dispose of the result when the process has ended. */
@@ -62,23 +70,43 @@ export class Roster {
     return { [Symbol.dispose]: () => this.#folder.remove(name) };
   }
 
-  /** Ends the processes of an earlier supervisor. Resolves when all of them have exited. */
-  async endLeftovers({ clock, grace, signal, onFound }: EndLeftoversOptions): Promise<void> {
+  /**
+   * Ends the processes that killed supervisors have left: SIGTERM, and SIGKILL after `grace`. Resolves when all of them have
+   * exited, or stay although they were killed.
+   */
+  async endLeftovers(options: EndLeftoversOptions): Promise<void> {
+    const { clock, grace, signal, onFound, onLost } = options;
+    const killed = this.#folder.names(KILLED);
+    const entries = this.#entries();
     const own = ownPids();
-    const leftovers = this.#entries().filter(({ pid }) => !own.has(pid));
-    const end = async (leftover: Entry): Promise<void> => {
-      if (!isOver(leftover)) onFound?.(leftover.pid);
-      await endLeftover(leftover, { clock, grace, signal });
-      this.#folder.remove(leftover.name);
+    const marks = [OWN, ...killed.map((name) => name.slice("killed-".length))].map(this.#markOf);
+    const left = (): readonly number[] => {
+      const pids = [...entries.flatMap(membersOf), ...processesWith(MARK, marks)];
+      return [...new Set(pids)].filter((pid) => !own.has(pid));
     };
-    await Promise.all(leftovers.map(end));
-    const killMarked = (): boolean => {
-      const pids = processesWith(MARK, this.#folder.path).filter((pid) => !own.has(pid));
-      for (const pid of pids) send(pid, "SIGKILL");
-      return pids.length === 0;
+    for (const pid of left()) {
+      onFound?.(pid);
+      send(pid, "SIGTERM");
+      send(pid, "SIGCONT");
+    }
+    const now = clock.monotonic();
+    const lost = (): readonly number[] => {
+      const pids = left();
+      if (clock.monotonic() < now + grace) return pids;
+      const refused = pids.filter((pid) => !send(pid, "SIGKILL"));
+      return clock.monotonic() < now + grace + KILL_TIMEOUT
+        ? pids.filter((pid) => !refused.includes(pid))
+        : [];
     };
-    await poll(killMarked, { backoff: { duration: PERIOD }, clock, signal });
+    await poll(() => lost().length === 0, { backoff: { duration: PERIOD }, clock, signal });
+    const still = left();
+    for (const pid of still) onLost?.(pid);
+    for (const entry of entries)
+      if (!membersOf(entry).some((pid) => still.includes(pid))) this.#folder.remove(entry.name);
+    if (still.length === 0) for (const name of killed) this.#folder.remove(name);
   }
+
+  readonly #markOf = (supervisor: string): string => `${this.#folder.path}/${supervisor}`;
 
   #entries(): readonly Entry[] {
     return this.#folder.names(ENTRY).map((name) => {
@@ -88,33 +116,35 @@ export class Roster {
   }
 }
 
-function send(pid: number, signal: NodeJS.Signals): void {
+/** This supervisor. */
+const OWN = `${process.pid}-${processState(process.pid)?.startTime ?? ""}`;
+
+/**
+ * Notes that a supervisor was killed: processes with its mark are leftovers.
+ *
+ * @param folder - that of a {@link Roster}
+ * @param supervisor - its pid and start time, as `12-345`
+ */
+export function noteKilled(folder: OwnFolder, supervisor: string): void {
+  try {
+    folder.write(`killed-${supervisor}`, "");
+  } catch {
+    // It has noted no process.
+  }
+}
+
+/** @returns false if it is not permitted */
+function send(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(pid, signal);
-  } catch {
-    // It has ended meanwhile.
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "EPERM"; // Else it has ended meanwhile.
   }
 }
 
-function isOver({ pid, startTime }: Entry): boolean {
-  const state = processState(pid);
-  return state === undefined || state.isZombie || state.startTime !== startTime;
-}
-
-async function endLeftover(
-  leftover: Entry,
-  { clock, grace, signal }: Omit<EndLeftoversOptions, "onFound">,
-): Promise<void> {
-  const { pid, startTime } = leftover;
-  if (!isOver(leftover)) {
-    send(-pid, "SIGTERM");
-    send(-pid, "SIGCONT");
-  }
-  const deadline = clock.monotonic() + grace;
-  const options = { backoff: { duration: PERIOD }, clock, signal };
-  await poll(() => isOver(leftover) || clock.monotonic() >= deadline, options);
-  // Kills the rest of its group. A free pid is not reused while it names a group.
-  const { startTime: now = startTime } = processState(pid) ?? {};
-  if (now === startTime) send(-pid, "SIGKILL");
-  await poll(() => isOver(leftover), options);
+/** The processes of the group that a noted process has led. A free pid is not reused while it names a group. */
+function membersOf({ pid, startTime }: Entry): readonly number[] {
+  const now = processState(pid);
+  return now === undefined || now.startTime === startTime ? processesIn(pid) : [];
 }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { OwnFolder } from "./own-folder.ts";
 import { processState } from "./proc.ts";
+import { noteKilled } from "./roster.ts";
 
 /** A running supervisor, as it says of itself in a file that only its user can read. */
 export interface Holder {
@@ -64,7 +65,7 @@ export class RunLock implements Disposable {
     this.folder = this.#folder.path;
     this.#holders = this.#folder.folder("holders");
     while (!this.#enter());
-    const other = holdersIn(this.#holders).find(({ pid }) => pid !== process.pid);
+    const other = holdersIn(this.#folder).find(({ pid }) => pid !== process.pid);
     if (other === undefined) return;
     this.#holders.remove(this.#entry); // The folders are those of the other one.
     throw new LockedError(`process ${other.pid} runs ${file} already`);
@@ -104,7 +105,7 @@ export class RunLock implements Disposable {
  */
 export function runningSupervisors(): readonly Holder[] {
   const base = baseFolder();
-  return base.names(MANIFEST).flatMap((name) => holdersIn(base.folder(name).folder("holders")));
+  return base.names(MANIFEST).flatMap((name) => holdersIn(base.folder(name)));
 }
 
 /** Pid and start: a later process with the same pid is another one. */
@@ -112,13 +113,15 @@ function entryName(pid: number): string {
   return `${pid}-${processState(pid)?.startTime ?? ""}`;
 }
 
-/** The entries of living supervisors. Removes the others. */
-function holdersIn(folder: OwnFolder): readonly Holder[] {
+/** The entries of living supervisors of a manifest. Removes the others, which were killed. */
+function holdersIn(manifest: OwnFolder): readonly Holder[] {
+  const folder = manifest.folder("holders");
   return folder.names(ENTRY).flatMap((name) => {
     const pid = Number.parseInt(name, 10);
     if (isAlive(pid) && entryName(pid) === name)
       // While it is being written, it is that of a supervisor without a page.
       return [holderFrom(pid, folder.read(name, LONGEST_ENTRY)) ?? { pid, file: "", token: "" }];
+    noteKilled(manifest.folder("processes"), name);
     folder.remove(name);
     return [];
   });
