@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import type { Clock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
+import { entrypointProblem } from "./entrypoint.ts";
 import { printable } from "./printable.ts";
 
 /** Lines about the tool's own work, on stderr: stdout belongs to the command. */
@@ -35,10 +36,11 @@ function createOutput(
   return { error: print, info: quiet ? nothing : print, detail: verbose ? print : nothing };
 }
 
-/** Lines on stderr. Warns at once if this is process 1, which has to reap orphans. */
+/** Lines on stderr. Says at once why an end of its container or service would not be an orderly one. */
 export function openOutput(options: OutputOptions): Output {
   const output = createOutput((line) => process.stderr.write(line), options);
-  if (process.pid === 1) output.error("runs as pid 1: use docker run --init to reap orphans");
+  const problem = entrypointProblem();
+  if (problem !== undefined) output.error(problem);
   return output;
 }
 

@@ -1,18 +1,13 @@
 import { Command, Option } from "commander";
-import {
-  type Cut,
-  DASHES_HINT,
-  duration,
-  positiveDuration,
-  usage,
-  wholeNumber,
-} from "../arguments.ts";
+import { type Cut, duration, positiveDuration, usage, wholeNumber } from "../arguments.ts";
 import type { OutputOptions } from "../output.ts";
 
 /** Options of `holdfast run`. Durations are in milliseconds. */
 export interface RunOptions extends OutputOptions {
   /** The manifest; `-` for stdin. */
   readonly file: string;
+  /** The processes to run, with those that they depend on; all without names. */
+  readonly names: readonly string[];
   /** Length of the run; undefined for no limit. */
   readonly for?: number;
   readonly keepRunning?: boolean;
@@ -33,9 +28,12 @@ const LAST_PORT = 65_535;
 /** The parser of `holdfast run FILE`. */
 function createRunParser(): Command {
   return new Command("holdfast run")
-    .usage("[options] FILE|-")
-    .description("Runs the processes of a YAML manifest and restarts them when they crash.")
+    .usage("[options] FILE|- [NAME...]")
+    .description(
+      "Runs the processes of a YAML manifest and restarts them when they crash: all, or those that are named, with those that they depend on.",
+    )
     .argument("[file]")
+    .argument("[name...]")
     .option("--for <duration>", "stop after this time", positiveDuration)
     .option("--keep-running", "go on when all processes have completed or failed")
     .option(
@@ -76,10 +74,9 @@ Exit code: 0 when all processes have completed, 1 if one has failed; that of a p
 export function parseRunOptions({ own, command }: Cut): RunOptions {
   const parser = createRunParser();
   parser.parse(own, { from: "user" });
-  const [file, more] = parser.args;
+  const [file, ...names] = parser.args;
   if (command !== undefined)
     usage(parser, "the commands are in the manifest: nothing may follow --");
   if (file === undefined) usage(parser, "there is no manifest: give a file, or - for stdin");
-  if (more !== undefined) usage(parser, `unexpected ${more}. ${DASHES_HINT}`);
-  return { file, ...parser.opts<Omit<RunOptions, "file">>() };
+  return { file, names, ...parser.opts<Omit<RunOptions, "file" | "names">>() };
 }

@@ -41,6 +41,15 @@ export async function runMain(cut: Cut, clock: Clock): Promise<number> {
     output.error("nothing was started");
     return EXIT.usage;
   }
+  const unknown = first.ok
+    ? options.names.find((name) => !first.manifest.processes.has(name))
+    : undefined;
+  if (unknown !== undefined) {
+    output.error(
+      `${unknown} is no process of ${options.file}, or is disabled: nothing was started`,
+    );
+    return EXIT.usage;
+  }
   const manifests = isOnce ? fixedManifest(first) : manifestSource(options.file);
   let lock: RunLock | undefined;
   try {
@@ -87,7 +96,13 @@ class Run {
 
   async run(manifests: ReturnType<typeof manifestSource>): Promise<number> {
     const { clock, output, lock } = this.#tools;
-    const { file, grace, for: duration = Number.POSITIVE_INFINITY, keepRunning } = this.#options;
+    const {
+      file,
+      names,
+      grace,
+      for: duration = Number.POSITIVE_INFINITY,
+      keepRunning,
+    } = this.#options;
     const onProblem = (message: string): void => output.error(message);
     const processOutput = this.#openProcessOutput(onProblem);
     const roster = this.#openRoster();
@@ -114,6 +129,7 @@ class Run {
     };
     const supervisor = new Supervisor({
       file,
+      names,
       grace,
       manifests: manifests.source,
       machine: { clock, table, probe: createProbe(clock), freePort, isTaken },

@@ -17,6 +17,7 @@ export interface FakeSupervisorOptions {
   readonly isTaken?: Machine["isTaken"];
   readonly seed?: number;
   readonly grace?: number;
+  readonly names?: readonly string[];
   /** Is told what the fake is told. */
   readonly report?: (event: SupervisorEvent, statuses: Statuses) => void;
 }
@@ -34,7 +35,13 @@ export class FakeSupervisor {
   #enqueue: (manifest: ReadManifest) => void = () => {};
 
   constructor(programs: Readonly<Record<string, Program>>, options: FakeSupervisorOptions = {}) {
-    const { probe = () => async () => {}, freePort = async () => 4_000, seed = 1, grace } = options;
+    const {
+      probe = () => async () => {},
+      freePort = async () => 4_000,
+      seed = 1,
+      grace,
+      names,
+    } = options;
     const { isTaken = async () => false } = options;
     const { clock } = this;
     this.table = new FakeProcessTable(clock, programs);
@@ -51,7 +58,14 @@ export class FakeSupervisor {
       this.statuses = statuses;
       options.report?.(event, statuses);
     };
-    this.supervisor = new Supervisor({ file: "test.yaml", manifests, machine, report, grace });
+    this.supervisor = new Supervisor({
+      file: "test.yaml",
+      manifests,
+      machine,
+      report,
+      grace,
+      names,
+    });
     this.#running = this.supervisor.run(this.#stop.signal);
   }
 

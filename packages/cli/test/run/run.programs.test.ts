@@ -69,6 +69,38 @@ processes:
     ]);
   });
 
+  test("runs the named processes, and those that they depend on", async () => {
+    const run = new Supervised(
+      `
+processes:
+  db: { shell: 'echo up; exec sleep 1000' }
+  test: { shell: 'exit 7', exitOnEnd: true, dependsOn: { db: started } }
+  other: { shell: 'echo other' }
+`,
+      ["test"],
+    );
+    const { code, stdout } = await run.ended();
+    expect([code, stdout.includes("other")]).toEqual([7, false]);
+  });
+
+  test("stops the dependents first", async () => {
+    const run = new Supervised(`
+processes:
+  db: { command: [sleep, 1000] }
+  web: { command: [sleep, 1000], dependsOn: { db: started } }
+`);
+    await run.pidOf("web");
+    run.kill("SIGTERM");
+    const { lines } = await run.ended();
+    const steps = lines.filter((line) => /Terminating|Stopped/.test(line));
+    expect(steps.map((line) => line.replace(/,.*| after.*/, ""))).toEqual([
+      "web: Terminating",
+      "web: Stopped: SIGTERM",
+      "db: Terminating",
+      "db: Stopped: SIGTERM",
+    ]);
+  });
+
   test("goes on with --keep-running, and ends with 128 + N at a signal", async () => {
     const run = new Supervised(`processes: { a: { shell: "true", restart: Never } }`, [
       "--keep-running",
@@ -122,7 +154,12 @@ processes:
       "processes: { a: {} }",
       /^-:1:14: processes\.a\.command is missing.*\n +1 \| .*\n +\| +\^\n/,
     ],
-    ["two files", ["-", "b.yaml"], "", /too many arguments/],
+    [
+      "a name that is none",
+      ["-", "a", "b"],
+      "processes: { a: { command: x } }",
+      /b is no process of -, or is disabled: nothing was started/,
+    ],
     ["words after --", ["-", "--", "sleep"], "", /nothing may follow --/],
     ["a time without a unit", ["-", "--for", "5"], "", /5 has no unit: 5s or 5ms\?/],
     ["a port that is none", ["-", "--port", "65536"], "", /whole number from 0 to 65535/],

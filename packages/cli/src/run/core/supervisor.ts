@@ -8,11 +8,11 @@ import {
   silentLogger,
 } from "@holdfast/controller";
 import { EXIT } from "../../exit-code.ts";
-import type { Manifest, ProcessSpec } from "../manifest/manifest.ts";
+import { type Manifest, type ProcessSpec, partOf } from "../manifest/manifest.ts";
 import type { ReadManifest } from "../manifest/read-manifest.ts";
 import { obstacleOf } from "./dependencies.ts";
 import { diff, isSameProgram } from "./diff.ts";
-import type { Change, SupervisorEvent } from "./event.ts";
+import type { Change, ProcessEvent, StopReason, SupervisorEvent } from "./event.ts";
 import type { Machine } from "./machine.ts";
 import { codeOf } from "./outcome.ts";
 import { Process } from "./process.ts";
@@ -29,6 +29,8 @@ export interface SupervisorOptions {
   readonly report: (event: SupervisorEvent, statuses: Statuses) => void;
   /** Overrides the grace period of the manifest, in milliseconds. */
   readonly grace?: number | undefined;
+  /** The processes to run, with those that they depend on; all by default. */
+  readonly names?: readonly string[] | undefined;
 }
 
 /**
@@ -48,8 +50,8 @@ export class Supervisor {
   #statuses: Statuses = new Map();
   #state: "open" | "closed" = "open";
   #isFinished = false;
-  /** Processes to start anew, whatever their phase. */
-  readonly #asked = new Set<Process>();
+  /** Processes to start anew, whatever their phase, and why. */
+  readonly #asked = new Map<Process, StopReason>();
   #enqueue: (name: string) => void = () => {};
 
   constructor(options: SupervisorOptions) {
@@ -79,8 +81,28 @@ export class Supervisor {
       this.#tell({ type: "shutdown", why: `${why}` });
     });
     await this.controller.run(signal);
-    for (const process of this.#processes.values()) process.stop("shutdown");
-    await Promise.all([...this.#processes.values()].map(({ ended }) => ended));
+    await this.#stopAll();
+  }
+
+  /** Stops each process when those that depend on it have ended. */
+  async #stopAll(): Promise<void> {
+    const stops = new Map<Process, Promise<void>>();
+    const stop = (process: Process): Promise<void> => {
+      const known = stops.get(process);
+      if (known !== undefined) return known;
+      stops.set(process, Promise.resolve()); // An edit may have made a cycle of old and new.
+      const { name } = process.spec;
+      const dependents = [...this.#processes.values()].filter(({ spec }) =>
+        Object.hasOwn(spec.dependsOn, name),
+      );
+      const stopped = Promise.all(dependents.map(stop)).then(async () => {
+        process.stop("shutdown");
+        await process.ended;
+      });
+      stops.set(process, stopped);
+      return stopped;
+    };
+    await Promise.all([...this.#processes.values()].map(stop));
   }
 
   /** The current desired state. */
@@ -96,8 +118,7 @@ export class Supervisor {
   restart(name: string): boolean {
     const process = this.#processes.get(name);
     if (!this.#manifest.processes.has(name) || process === undefined) return false;
-    this.#asked.add(process);
-    this.#enqueue(name);
+    this.#ask(process, "asked");
     return true;
   }
 
@@ -105,7 +126,8 @@ export class Supervisor {
   #apply(read: ReadManifest): readonly string[] {
     const { file } = this.#options;
     if (read.ok) {
-      const processes = this.#withGrace(read.manifest.processes);
+      const part = partOf(read.manifest.processes, this.#options.names ?? []);
+      const processes = this.#withGrace(part);
       const actions = diff(this.#manifest.processes, processes);
       this.#manifest = { processes };
       this.#tell({ type: "applied", file, actions });
@@ -167,7 +189,7 @@ export class Supervisor {
     const process = this.#processes.get(name);
     if (process === undefined || this.#isCurrent(process)) return false;
     const isWanted = this.#manifest.processes.has(name);
-    const reason = this.#asked.has(process) ? "asked" : "changed";
+    const reason = this.#asked.get(process) ?? "changed";
     process.stop(isWanted ? reason : "removed");
     if (this.#statuses.get(name)?.phase === "Terminating") return true;
     this.#processes.delete(name);
@@ -190,9 +212,26 @@ export class Supervisor {
     this.#statuses = reduce(this.#statuses, event);
     this.#options.report(event, this.#statuses);
     if (!("name" in event)) return;
-    for (const { name, dependsOn } of this.#manifest.processes.values())
-      if (Object.hasOwn(dependsOn, event.name)) this.#enqueue(name);
+    for (const spec of this.#manifest.processes.values()) {
+      if (!Object.hasOwn(spec.dependsOn, event.name)) continue;
+      if (spec.restartWith?.includes(event.name) === true && isRestart(event))
+        this.#follow(spec.name);
+      this.#enqueue(spec.name);
+    }
     this.#finish();
+  }
+
+  /** Starts a process anew because one that it depends on is, unless it has ended. */
+  #follow(name: string): void {
+    const process = this.#processes.get(name);
+    const phase = this.#statuses.get(name)?.phase;
+    if (process === undefined || this.#state === "closed") return;
+    if (phase === "Running" || phase === "CrashLoopBackOff") this.#ask(process, "dependency");
+  }
+
+  #ask(process: Process, reason: StopReason): void {
+    if (!this.#asked.has(process)) this.#asked.set(process, reason);
+    this.#enqueue(process.spec.name);
   }
 
   /** Tells once that nothing will run any more, or that the end of one process is the end of all. */
@@ -219,6 +258,13 @@ export class Supervisor {
     const code = exit === undefined ? EXIT.failed : codeOf(exit);
     return { type: "finished", why: `${name} has ended`, code };
   }
+}
+
+/** Whether a life has ended, or ends, and another one follows. */
+function isRestart(event: ProcessEvent): boolean {
+  if (event.type === "terminating")
+    return event.reason !== "shutdown" && event.reason !== "removed";
+  return event.type === "unhealthy" || (event.type === "exited" && event.outcome === "restart");
 }
 
 function isOver(status: ProcessStatus | undefined): boolean {

@@ -17,6 +17,12 @@ export interface ProbeDraft {
   readonly failures?: number | undefined;
 }
 
+/** A dependency with more than its condition, before defaults. */
+interface DependencyDraft {
+  readonly condition: Condition;
+  readonly restart?: boolean | undefined;
+}
+
 type BackoffDraft = Partly<BackoffSpec> | "kubelet";
 
 /** A process as written, before defaults. */
@@ -37,7 +43,7 @@ export interface ProcessDraft {
   readonly maxMemory?: number | undefined;
   readonly exitOnEnd?: boolean | undefined;
   readonly disabled?: boolean | undefined;
-  readonly dependsOn?: Readonly<Record<string, Condition>> | undefined;
+  readonly dependsOn?: Readonly<Record<string, Condition | DependencyDraft>> | undefined;
   readonly readiness?: ProbeDraft | undefined;
   readonly liveness?: ProbeDraft | undefined;
   readonly startup?: ProbeDraft | undefined;
@@ -164,6 +170,10 @@ function refusingProto<Record extends z.ZodRecord>(record: Record, expected: str
 }
 
 const CONDITION = "ready, started or completed";
+const condition = z.enum(["ready", "started", "completed"], { error: CONDITION });
+const dependency = z.union([condition, mapping({ condition, restart: yesOrNo.optional() })], {
+  error: CONDITION,
+});
 const PROGRAM = "the program to run";
 const command = z.union(
   [
@@ -197,7 +207,7 @@ const process = withFreeKeys(
     exitOnEnd: yesOrNo.optional(),
     disabled: yesOrNo.optional(),
     dependsOn: refusingProto(
-      z.record(z.string(), z.enum(["ready", "started", "completed"], { error: CONDITION }), {
+      z.record(z.string(), dependency, {
         error: `a mapping of names to ${CONDITION}`,
       }),
       "another name",

@@ -70,6 +70,8 @@ export interface ProcessSpec {
   /** Whether its end is the end of all processes. */
   readonly exitOnEnd: boolean;
   readonly dependsOn: Readonly<Record<string, Condition>>;
+  /** Those of them with which it is started anew. */
+  readonly restartWith?: readonly string[] | undefined;
   readonly readiness: ProbeSpec | undefined;
   readonly liveness: ProbeSpec | undefined;
   readonly startup: ProbeSpec | undefined;
@@ -94,4 +96,21 @@ export function portsOf({
   return [readiness, liveness, startup].flatMap((probe) =>
     probe === undefined || probe.target.kind === "exec" ? [] : [probe.target.port],
   );
+}
+
+/** The named processes, and those that they depend on; all without names. */
+export function partOf(
+  processes: Manifest["processes"],
+  names: readonly string[],
+): Manifest["processes"] {
+  if (names.length === 0) return processes;
+  const part = new Set<string>();
+  const add = (name: string): void => {
+    const spec = processes.get(name);
+    if (spec === undefined || part.has(name)) return;
+    part.add(name);
+    for (const other of Object.keys(spec.dependsOn)) add(other);
+  };
+  for (const name of names) add(name);
+  return new Map([...processes].filter(([name]) => part.has(name)));
 }

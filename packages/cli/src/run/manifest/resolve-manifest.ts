@@ -179,6 +179,18 @@ function policiesOf({
   return { exitOnEnd, restart, maxRestarts, maxMemory, success, final, stopSignal } as const;
 }
 
+/** The conditions of other processes, and those with which a process restarts. */
+function dependenciesOf({ dependsOn = {} }: ProcessDraft) {
+  const all = Object.entries(dependsOn).map(([name, value]) => {
+    return { name, ...(typeof value === "string" ? { condition: value } : value) };
+  });
+  const restartWith = all.filter(({ restart }) => restart === true).map(({ name }) => name);
+  return {
+    dependsOn: Object.fromEntries(all.map(({ name, condition }) => [name, condition])),
+    restartWith: restartWith.length === 0 ? undefined : restartWith,
+  };
+}
+
 function portIssue(spec: ProcessSpec): ManifestIssue | undefined {
   const ports = portsOf(spec);
   if (!ports.includes("auto") || ports.every((port) => port === "auto")) return undefined;
@@ -208,7 +220,7 @@ function resolveProcess(
   if (isIssue(launch)) report(launch);
   if (isIssue(env)) report(env);
   if (isIssue(launch) || isIssue(env) || process.disabled === true) return undefined;
-  const { cwd = ".", grace = draft.grace, dependsOn = {} } = process;
+  const { cwd = ".", grace = draft.grace } = process;
   const spec: ProcessSpec = {
     name,
     command: launch.file,
@@ -218,7 +230,7 @@ function resolveProcess(
     backoff,
     ...policiesOf(process),
     grace: grace ?? DEFAULT_GRACE,
-    dependsOn,
+    ...dependenciesOf(process),
     readiness: resolveProbe(process.readiness),
     liveness: resolveProbe(process.liveness),
     startup: resolveProbe(process.startup),

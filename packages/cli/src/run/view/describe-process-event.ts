@@ -12,6 +12,7 @@ const reasons: Record<StopReason, string> = {
   changed: "its manifest entry changed",
   removed: "it left the manifest",
   asked: "asked to restart",
+  dependency: "one that it depends on restarts",
 };
 
 const handlers: Handlers<ProcessStatus | undefined, Told> = {
