@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -50,6 +51,41 @@ describe.each(guides)("%s", (guide) => {
     });
     expect(unknown.map(({ line, target }) => `${guide}:${line}: ${target}`)).toEqual([]);
   });
+});
+
+/** Lines that start a program of a container or a service: of a Dockerfile, of YAML, of a systemd unit. */
+const ENTRY =
+  /^\s*-?\s*(?:"?(?:ENTRYPOINT|CMD)"?\s|Exec\w+=|(?:command|entrypoint|args|run_?cmd):)/i;
+const samples = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], {
+  cwd: root,
+  encoding: "utf8",
+})
+  .split("\n")
+  .filter(
+    (path) =>
+      guides.includes(path) || /(?:^|\/)Dockerfile$|\.service$|deploy\/.*\.ya?ml$/.test(path),
+  );
+
+it("no container and no service starts a program by npm, which loses SIGTERM", () => {
+  const entries = samples.flatMap((path) =>
+    read(path)
+      .split("\n")
+      .filter((line) => ENTRY.test(line) && /\b(?:npx|npm)\b/.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  );
+  expect(entries).toEqual([]);
+});
+
+it.each([
+  "packages/cli/README.md",
+  "docs/wait-for-a-service.md",
+  "docs/retry-a-command.md",
+  "docs/run-processes.md",
+])("%s shows the program itself as the entrypoint of a container", (guide) => {
+  const entries = read(guide)
+    .split("\n")
+    .filter((line) => ENTRY.test(line));
+  expect(entries.filter((line) => line.includes("node_modules/.bin/holdfast"))).toHaveLength(1);
 });
 
 it("no sample names a process by its number, which is 1 in every container", () => {
