@@ -95,7 +95,8 @@ class RetryRun {
   readonly #input: Buffer | undefined;
   readonly #keepsTerminal: boolean;
   readonly #startedAt: number;
-  readonly #relay = new Relay(process.stderr);
+  /** Passes the stderr of the attempts on, with `--on-output`. */
+  #relay: Relay | undefined;
   #attempts = 0;
   #last: Outcome | undefined;
   /** Writes the output of the last attempt, with `--buffer`. */
@@ -256,9 +257,11 @@ class RetryRun {
     const { stderr } = child;
     if (stderr === null) return async () => "";
     let text = "";
+    this.#relay ??= new Relay(process.stderr);
+    const relay = this.#relay;
     stderr.setEncoding("utf8");
     stderr.on("data", (chunk: string) => {
-      this.#relay.write(chunk, stderr);
+      relay.write(chunk, stderr);
       text = (text + chunk).slice(-LOOKED_AT);
     });
     const closed = new Promise<void>((resolve) => stderr.once("close", resolve));

@@ -71,22 +71,29 @@ export class StopSignals implements Disposable {
   #receive(signal: NodeJS.Signals): void {
     const effect = effectOf(signal);
     if (effect === "none") return;
+    const isRepeated = effect === "stop" && this.#isRepeated(signal);
+    const isReached = this.#options.keepsTerminal && FROM_TERMINAL.has(signal);
+    if (!isRepeated && !isReached) this.#group?.signal(signal);
+    if (effect === "stop" || (effect === "end" && this.#group === undefined)) this.#stop(signal);
+  }
+
+  #isRepeated(signal: NodeJS.Signals): boolean {
     const now = this.#options.clock.monotonic();
     const last = this.#lastAt.get(signal);
     this.#lastAt.set(signal, now);
-    const isRepeated = effect === "stop" && last !== undefined && now - last < ONE_WISH;
-    const isReached = this.#options.keepsTerminal && FROM_TERMINAL.has(signal);
-    if (!isRepeated && !isReached) this.#group?.signal(signal);
-    const isEnd = effect === "end" && this.#group === undefined;
-    if (effect !== "stop" && !isEnd) return;
+    return last !== undefined && now - last < ONE_WISH;
+  }
+
+  #stop(signal: NodeJS.Signals): void {
     hurry();
     this.stoppedBy ??= signal;
     if (this.#group === undefined) this.#controller.abort();
-    else if (signal !== "SIGHUP") this.#escalate(signal, now);
+    else if (signal !== "SIGHUP") this.#escalate(signal);
   }
 
-  #escalate(signal: NodeJS.Signals, now: number): void {
-    const { grace, output } = this.#options;
+  #escalate(signal: NodeJS.Signals): void {
+    const { grace, output, clock } = this.#options;
+    const now = clock.monotonic();
     if (this.#firstStopAt === undefined) {
       this.#firstStopAt = now;
       void this.#group?.killAfter(grace);
