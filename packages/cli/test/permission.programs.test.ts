@@ -135,6 +135,18 @@ describe.skipIf(!canArrange())("a process that may not be signalled", () => {
     ]);
   });
 
+  test("is not started again by run, which would make two of it", async () => {
+    const file = join(folder, "liveness.yaml");
+    const liveness = "{ exec: 'false', period: 100ms, failures: 1 }";
+    const spec = `{ command: ${JSON.stringify(COMMAND)}, grace: 500ms, liveness: ${liveness} }`;
+    writeFileSync(file, `processes: { web: ${spec} }\n`);
+    const run = new Holdfast(["run", file], options);
+    const pid = await pidIn(run);
+    const { code, stdout, lines } = await endOf(run, pid);
+    expect([code, lines.includes(`web: Failed: ${cannotStop(pid)}`)]).toEqual([1, true]);
+    expect(stdout.match(/up/g)).toHaveLength(1);
+  });
+
   test("does not hold up the start after a supervisor was killed", async () => {
     const file = join(folder, "killed.yaml");
     writeFileSync(file, `processes: { web: { command: ${JSON.stringify(COMMAND)} } }\n`);

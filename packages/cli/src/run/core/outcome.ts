@@ -17,7 +17,7 @@ export function codeOf(exit: Exit): number {
 }
 
 /**
- * Success is a code of `success`; a failed start is none.
+ * Success is a code of `success`; a failed start is none. What could not be stopped is not started again.
  *
  * @param isForced - whether the supervisor has ended it, for a failed probe or too much memory
  */
@@ -26,6 +26,7 @@ export function outcomeOf(
   exit: Exit,
   isForced: boolean,
 ): Outcome {
+  if (exit.kind === "error" && exit.isLost === true) return "fail";
   const code = codeOf(exit);
   if (!isForced && exit.kind !== "error" && success.includes(code))
     return outcomes[restart].success;

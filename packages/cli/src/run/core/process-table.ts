@@ -18,8 +18,14 @@ export type Exit =
       readonly signal: NodeJS.Signals;
       readonly words?: string | undefined;
     }
-  /** It could not be started at all; the code is that of a shell. */
-  | { readonly kind: "error"; readonly message: string; readonly code?: number | undefined };
+  /** It could not be started at all, or not be stopped; the code is that of a shell. */
+  | {
+      readonly kind: "error";
+      readonly message: string;
+      readonly code?: number | undefined;
+      /** Whether a process of it still runs: another life would meet it. */
+      readonly isLost?: boolean | undefined;
+    };
 
 /** One life of a process, from start to exit. */
 export interface Run {

@@ -36,11 +36,11 @@ export function ownPids(): ReadonlySet<number> {
   return pids;
 }
 
-/** The running processes of a process group, without zombies. */
-export function processesIn(group: number): readonly number[] {
+/** The running processes of some process groups, without zombies. */
+export function processesIn(groups: ReadonlySet<number>): readonly number[] {
   return pids().filter((pid) => {
     const state = processState(pid);
-    return state?.group === group && !state.isZombie;
+    return state !== undefined && groups.has(state.group) && !state.isZombie;
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import type { Clock } from "@holdfast/clock";
+import { EXIT } from "../../exit-code.ts";
 import { ProcessGroup } from "../../process-group.ts";
 import type { Child, Exit, Launch, ProcessTable } from "../core/process-table.ts";
 import type { ProcessOutput } from "./process-output.ts";
@@ -69,10 +70,11 @@ export class RealProcessTable implements ProcessTable {
       for (const stream of [group.child.stdout, group.child.stderr])
         (stream as Socket | null)?.unref();
       this.#groups.delete(group);
-      if (group.problem === undefined) entry?.[Symbol.dispose]();
-      else this.hasLost = true;
-      if (exit.problem !== undefined)
-        return { kind: "error", code: exit.code, message: exit.problem };
+      if (group.problem !== undefined) {
+        this.hasLost = true; // Its entry stays: the next start looks after it.
+        return { kind: "error", code: EXIT.failed, message: group.problem, isLost: true };
+      }
+      entry?.[Symbol.dispose]();
       if (exit.code === 0) return { kind: "code", code: 0 };
       const words = output.lastWords(name);
       if (exit.signal === undefined) return { kind: "code", code: exit.code, words };

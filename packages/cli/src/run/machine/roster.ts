@@ -81,7 +81,8 @@ export class Roster {
     const own = ownPids();
     const marks = [OWN, ...killed.map((name) => name.slice("killed-".length))].map(this.#markOf);
     const left = (): readonly number[] => {
-      const pids = [...entries.flatMap(membersOf), ...processesWith(MARK, marks)];
+      const groups = new Set(entries.filter(hasGroup).map(({ pid }) => pid));
+      const pids = [...processesIn(groups), ...processesWith(MARK, marks)];
       return [...new Set(pids)].filter((pid) => !own.has(pid));
     };
     for (const pid of left()) {
@@ -101,8 +102,8 @@ export class Roster {
     await poll(() => lost().length === 0, { backoff: { duration: PERIOD }, clock, signal });
     const still = left();
     for (const pid of still) onLost?.(pid);
-    for (const entry of entries)
-      if (!membersOf(entry).some((pid) => still.includes(pid))) this.#folder.remove(entry.name);
+    const kept = new Set(still.map((pid) => processState(pid)?.group));
+    for (const { name, pid } of entries) if (!kept.has(pid)) this.#folder.remove(name);
     if (still.length === 0) for (const name of killed) this.#folder.remove(name);
   }
 
@@ -143,8 +144,8 @@ function send(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** The processes of the group that a noted process has led. A free pid is not reused while it names a group. */
-function membersOf({ pid, startTime }: Entry): readonly number[] {
+/** Whether the pid of a noted process names its group still. A free pid is not reused while it names a group. */
+function hasGroup({ pid, startTime }: Entry): boolean {
   const now = processState(pid);
-  return now === undefined || now.startTime === startTime ? processesIn(pid) : [];
+  return now === undefined || now.startTime === startTime;
 }
