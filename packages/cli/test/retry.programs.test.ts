@@ -135,6 +135,16 @@ describe("holdfast retry", () => {
     expect([(await run.ended()).code, existsSync(file)]).toEqual([1, true]);
   });
 
+  test("leaves what a successful command has left behind alone", async () => {
+    const { code, stdout } = await holdfast([
+      ...fast,
+      ...sh("sleep 1000 > /dev/null 2>&1 & echo $!"),
+    ]);
+    const pid = Number(stdout);
+    expect([code, isAlive(pid)]).toEqual([0, true]);
+    process.kill(pid, "SIGKILL");
+  });
+
   test("stops a running attempt at the deadline, and starts no wait that would pass it", async () => {
     const stopped = await holdfast([...fast, "--deadline", "300ms", ...sh("sleep 1000")]);
     expect([stopped.code, stopped.lines]).toEqual([
