@@ -59,7 +59,13 @@ for (const output of [process.stdout, process.stderr]) output.on("error", () => 
 // A terminal that has gone makes Node abort when it exits and wants to restore its settings, unless it is closed.
 const terminals = [0, 1, 2].filter((fd) => isatty(fd));
 process.once("exit", () => {
-  for (const fd of terminals) if (!isatty(fd)) closeSync(fd);
+  for (const fd of terminals) {
+    try {
+      if (!isatty(fd)) closeSync(fd);
+    } catch {
+      // It is closed.
+    }
+  }
 });
 
 try {

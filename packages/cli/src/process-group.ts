@@ -101,15 +101,16 @@ export class ProcessGroup {
     const { pid } = this.child;
     if (pid === undefined || (this.#isStopping && effectOf(signal) === "stop")) return;
     if (!this.#options.keepsTerminal) this.#sendToAll(signal);
-    else if (!this.#hasExited) this.#send(pid, signal);
+    else if (!this.#hasExited) sendSignal(pid, signal);
     if (signal === "SIGTERM") this.#told.add(pid);
   }
 
   /** Sends SIGKILL to every process of the group. */
   kill(): void {
     const members = this.#members();
-    const refused = members.filter((pid) => !this.#send(pid, "SIGKILL"));
-    if (members.length > 0 && refused.length === members.length) this.#abandon();
+    const refused = members.filter((pid) => !sendSignal(pid, "SIGKILL"));
+    const isRefused = members.length > 0 && refused.length === members.length;
+    if (isRefused && process.platform === "linux") this.#abandon(); // Elsewhere only zombies are left.
   }
 
   /** Leaves the processes of the group alone that outlive the first one. */
@@ -167,22 +168,11 @@ export class ProcessGroup {
   #sendToAll(signal: NodeJS.Signals): void {
     const members = this.#members();
     const isFirst = signal !== "SIGTERM" || !members.some((pid) => this.#told.has(pid));
-    if (isFirst && !this.#options.keepsTerminal) this.#send(-(this.child.pid as number), signal);
+    if (isFirst && !this.#options.keepsTerminal) sendSignal(-(this.child.pid as number), signal);
     else
       for (const pid of members)
-        if (signal !== "SIGTERM" || !this.#told.has(pid)) this.#send(pid, signal);
+        if (signal !== "SIGTERM" || !this.#told.has(pid)) sendSignal(pid, signal);
     if (signal === "SIGTERM") for (const pid of members) this.#told.add(pid);
-  }
-
-  /** @returns false if it is not permitted */
-  #send(pid: number, signal: NodeJS.Signals): boolean {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      // ESRCH: it has ended meanwhile.
-      return (error as NodeJS.ErrnoException).code !== "EPERM" || process.platform !== "linux";
-    }
-    return true;
   }
 
   /** Memory of the group, in bytes; 0 without /proc. */
@@ -336,10 +326,21 @@ export function nameOf(pid: number): string {
 
 /** A process that cannot be stopped, and why: `process 12 (sleep), which runs as user 0 (EPERM)`. */
 export function describeProcess(pid: number): string {
-  const uid = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid;
-  const isOurs = uid === undefined || uid === process.geteuid?.();
-  const why = isOurs ? "which SIGKILL does not end" : `which runs as user ${uid} (EPERM)`;
+  const uid = statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid ?? "?";
+  const why = sendSignal(pid, 0)
+    ? "which SIGKILL does not end"
+    : `which runs as user ${uid} (EPERM)`;
   return `process ${pid} (${nameOf(pid)}), ${why}`;
+}
+
+/** Sends a signal; 0 for none. Returns false if it is not permitted. */
+export function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "EPERM"; // Else it has ended meanwhile.
+  }
 }
 
 /** Whether a text names a signal, such as SIGKILL. */

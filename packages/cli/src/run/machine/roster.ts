@@ -1,5 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
+import { sendSignal } from "../../process-group.ts";
 import { OwnFolder } from "./own-folder.ts";
 import { ownPids, processesIn, processesWith, processState } from "./proc.ts";
 
@@ -87,14 +88,14 @@ export class Roster {
     };
     for (const pid of left()) {
       onFound?.(pid);
-      send(pid, "SIGTERM");
-      send(pid, "SIGCONT");
+      sendSignal(pid, "SIGTERM");
+      sendSignal(pid, "SIGCONT");
     }
     const now = clock.monotonic();
     const lost = (): readonly number[] => {
       const pids = left();
       if (clock.monotonic() < now + grace) return pids;
-      const refused = pids.filter((pid) => !send(pid, "SIGKILL"));
+      const refused = pids.filter((pid) => !sendSignal(pid, "SIGKILL"));
       return clock.monotonic() < now + grace + KILL_TIMEOUT
         ? pids.filter((pid) => !refused.includes(pid))
         : [];
@@ -131,16 +132,6 @@ export function noteKilled(folder: OwnFolder, supervisor: string): void {
     folder.write(`killed-${supervisor}`, "");
   } catch {
     // It has noted no process.
-  }
-}
-
-/** @returns false if it is not permitted */
-function send(pid: number, signal: NodeJS.Signals): boolean {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "EPERM"; // Else it has ended meanwhile.
   }
 }
 
