@@ -73,6 +73,19 @@ describe.skipIf(process.platform !== "linux")("a daemon with a session of its ow
     expect(existsSync(told)).toBe(true);
   });
 
+  test("of a run in good order stays, beside one of a supervisor that was killed later", async () => {
+    const run = new Supervised(manifest("wait"));
+    const first = await daemonIn(run);
+    run.kill("SIGTERM");
+    await run.ended();
+    const killed = new Holdfast(["run", run.file], { env: run.env });
+    const second = await daemonIn(killed);
+    killed.kill("SIGKILL");
+    run.edit("processes: { other: { shell: echo other, restart: Never } }");
+    expect((await holdfast(["run", run.file], { env: run.env })).code).toBe(0);
+    expect([isAlive(first), await survivors([second])]).toEqual([true, []]);
+  });
+
   test("is killed then after the grace if it ignores SIGTERM", async () => {
     const yaml = manifest("wait").replace(`echo > ${told}; exit`, "");
     const run = new Supervised(yaml);
