@@ -98,7 +98,7 @@ async function install(kind) {
   const flags = isAway ? ["--prefer-offline", "--fetch-timeout=5000"] : [];
   const npmFlags = isAway ? [...flags, "--fetch-retries=0"] : [];
   const pnpmFlags = isAway ? [...flags, "--config.fetch-retries=0"] : [];
-  if (!isAway) requirePinned();
+  requirePinned(npmFlags);
   const { status, stdout, stderr } = spawnSync(
     "npx",
     [
@@ -124,16 +124,25 @@ async function install(kind) {
   mkdirSync("node_modules", { recursive: true });
 }
 
-/** npx takes what the registry calls this version: it has to be what was pinned. */
-function requirePinned() {
-  const args = ["view", packageManager, "dist.integrity"];
+/**
+ * npx takes what the registry, or npm's cache, calls this version: it has to be what was pinned.
+ *
+ * @param {string[]} flags - for npm: where it looks, and how long
+ */
+function requirePinned(flags) {
+  const args = ["view", packageManager, "dist.integrity", ...flags];
   const { stdout } = spawnSync("npm", args, {
     env: registryEnv(),
     encoding: "utf8",
     shell: process.platform === "win32",
   });
   const wanted = `sha512-${Buffer.from(pin, "hex").toString("base64")}`;
-  if (stdout.trim() === wanted) return;
-  console.error(`The registry has another ${packageManager} than package.json pins: ${stdout}`);
+  const found = stdout.trim();
+  if (found === wanted) return;
+  console.error(
+    found === ""
+      ? `The hash of ${packageManager} is not known here, and cannot be compared with package.json: try again with a registry.`
+      : `The registry has another ${packageManager} than package.json pins: ${stdout}`,
+  );
   process.exit(1);
 }

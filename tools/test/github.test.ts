@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { publicPackages } from "../packages.mjs";
+import { FOLDERS, unpinned } from "../workflows.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, "utf8");
@@ -150,6 +151,92 @@ describe("tools/workflows.mjs", () => {
       expect.stringMatching(/ci\.yml:\d+: actions\/checkout@v4 needs a commit: OWNER/),
     ]);
     expect(status).toBe(1);
+  });
+});
+
+describe("what a workflow takes from others", () => {
+  const SHA = "a".repeat(40);
+  const DIGEST = `sha256:${"b".repeat(64)}`;
+  const job = (text: string) => unpinned(`jobs:\n  a:\n${text.replaceAll(/^/gm, "    ")}`);
+  const steps = (text: string) => job(`steps:\n  - ${text}`);
+
+  it("is pinned in every workflow of the repository, also those that a new project gets", () => {
+    const all = execFileSync("git", ["ls-files", "--", "*.yml", "*.yaml"], {
+      cwd: root,
+      encoding: "utf8",
+    })
+      .split("\n")
+      .filter((file) => /(^|\/)\.github\/(workflows|actions)\/|(^|\/)action\.ya?ml$/.test(file));
+    const inFolders = FOLDERS.flatMap((folder: string) =>
+      readdirSync(root + folder).map((file) => `${folder}/${file}`),
+    );
+    expect(inFolders.toSorted()).toEqual(all.toSorted());
+    expect(all.length).toBeGreaterThan(3);
+    for (const file of all) expect([file, unpinned(read(file))]).toEqual([file, []]);
+  });
+
+  it.each([
+    ["container: node:20"],
+    ["container: node:20@sha256:abc"],
+    ["container: $" + "{{ matrix.image }}"],
+    ["container: { image: node:20 }"],
+    ["container:\n  image: node:20\n  env: { A: b }"],
+    ["services: { db: { image: postgres } }"],
+    ["services:\n  db:\n    image: postgres:17"],
+    [`container: "node:20" # @${DIGEST}`],
+  ])("is refused as an image by its tag: %s", (text) => {
+    expect(job(text)).toEqual([
+      expect.stringMatching(/^\d+: \S.* needs a digest: NAME@sha256:DIGEST$/),
+    ]);
+  });
+
+  it.each([
+    ["uses: a/b@v4"],
+    ["uses: a/b"],
+    [`uses: a/b@${SHA}`],
+    [`uses: a/b@${SHA} # v4`],
+    [`uses: "a/b@v4" # @${SHA} # v4.0.0`],
+    [`{ name: "# v1.2.3", uses: a/b@${SHA} }`],
+    ["name: x\n    uses: a/b@main"],
+    ["uses: docker://node:20"],
+  ])("is refused as an action by its tag: %s", (text) => {
+    expect(steps(text)).toEqual([expect.stringMatching(/ needs a (commit|digest): /)]);
+  });
+
+  it("is refused as a workflow by its tag", () => {
+    expect(job("uses: a/b/.github/workflows/c.yml@v1")).toEqual([
+      "3: a/b/.github/workflows/c.yml@v1 needs a commit: OWNER/NAME@SHA # vX.Y.Z",
+    ]);
+  });
+
+  it.each([
+    [""],
+    ["\n    with: { fetch-depth: 0 }"],
+    ["\n    with: { persist-credentials: true }"],
+    ['\n    with: { persist-credentials: "no" }'],
+    ["\n    env: { persist-credentials: false }"],
+    ["\n    name: 'persist-credentials: false'"],
+  ])("is refused as a checkout that keeps credentials: %s", (more) => {
+    expect(steps(`uses: actions/checkout@${SHA} # v1.2.3${more}`)).toEqual([
+      `4: actions/checkout@${SHA} needs persist-credentials: false`,
+    ]);
+  });
+
+  it("is refused behind an alias", () => {
+    expect(unpinned("x: &a b\njobs: { c: { container: *a } }")).toEqual([
+      "2: *a is not checked: write it out",
+    ]);
+  });
+
+  it("is accepted with a commit, a digest, and no credentials", () => {
+    const pinned = `uses: a/b@${SHA} # v1.2.3`;
+    expect(
+      steps(`uses: Actions/Checkout@${SHA} # v1.2.3\n    with: { persist-credentials: false }`),
+    ).toEqual([]);
+    expect(steps(`${pinned}\n  - uses: docker://node@${DIGEST}\n  - uses: ./here`)).toEqual([]);
+    expect(
+      job(`container: node:20@${DIGEST}\nservices: { db: { image: a/b:1@${DIGEST} } }`),
+    ).toEqual([]);
   });
 });
 

@@ -132,16 +132,26 @@ describe.concurrent("ready.mjs", () => {
     },
   );
 
-  it("refuses a pnpm of another hash than package.json pins", async ({ expect }) => {
-    const answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-    using answering = await listen(createServer((socket) => void socket.end(answer)));
-    const [pnpm] = manifest("package.json").packageManager.split("+");
-    const text = `The registry has another ${pnpm} than package.json pins: sha512-evil\n\n`;
-    expect(await ready({ ...answering, env: { INTEGRITY: "sha512-evil" } })).toEqual({
-      code: 1,
-      text,
-    });
-  });
+  it.for(["answers", "refuses", "is silent"])(
+    "refuses a pnpm of another hash than package.json pins, or of none, if the registry %s",
+    async (kind, { expect }) => {
+      const answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+      using server = await listen(
+        createServer((socket) => void (kind === "answers" && socket.end(answer))),
+      );
+      const registry =
+        kind === "refuses" ? `http://127.0.0.1:${await freePort()}/` : server.registry;
+      const [pnpm] = manifest("package.json").packageManager.split("+");
+      for (const [hash, problem] of [
+        ["sha512-evil", `The registry has another ${pnpm} than package.json pins: sha512-evil\n\n`],
+        [" ", `The hash of ${pnpm} is not known here, `],
+      ] as const) {
+        const { code, text } = await ready({ registry, env: { INTEGRITY: hash } });
+        expect([code, text]).toEqual([1, expect.stringContaining(problem)]);
+        expect(text).not.toContain("npx --yes");
+      }
+    },
+  );
 
   it("reports a registry that refuses connections, without waiting", async ({ expect }) => {
     const registry = `http://127.0.0.1:${await freePort()}/`;
