@@ -1,7 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { requireNamespace, requireSegment } from "../object/resource-name.ts";
-import { mergeRules, type PolicyRule, type RecordedRule } from "../testing/rights.ts";
+import {
+  EXPLORED_NAMESPACE,
+  mergeRules,
+  type PolicyRule,
+  type RecordedRule,
+} from "../testing/rights.ts";
 import { optional, type Result, requirePositionals } from "./command.ts";
 
 /** `rules FILE... [--name NAME] [--namespace NAMESPACE]` */
@@ -51,15 +56,17 @@ interface RoleOptions {
 
 /** The roles with rules. A right needed in the namespace and elsewhere is in the ClusterRole alone. */
 function rolesFor(recorded: readonly RecordedRule[], { name, namespace }: RoleOptions): object[] {
-  const isOutside = (one: RecordedRule) => namespace === undefined || one.namespace !== namespace;
+  const inside = [namespace, EXPLORED_NAMESPACE];
+  const isOutside = (one: RecordedRule) =>
+    namespace === undefined || one.namespace === undefined || !inside.includes(one.namespace);
   const outside = recorded.filter(isOutside).map(({ rule }) => rule);
   const known = new Set(outside.map((rule) => JSON.stringify(rule)));
-  const inside = recorded
+  const others = recorded
     .map(({ rule }) => rule)
     .filter((rule) => !known.has(JSON.stringify(rule)));
   return [
     roleOf("ClusterRole", { name }, outside),
-    roleOf("Role", { name, namespace }, inside),
+    roleOf("Role", { name, namespace }, others),
   ].flat();
 }
 

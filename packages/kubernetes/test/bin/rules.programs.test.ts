@@ -70,6 +70,47 @@ describe("rules", () => {
     ]);
   });
 
+  it.each([
+    ["replicas", "replicas: 2"],
+    ["shards", "replicas: 2, shards: { count: 2 }"],
+  ])(
+    "prints a Role for the Leases of an operator that is explored with %s",
+    async (name, options) => {
+      const file = `${name}.jsonl`;
+      record(file, [
+        `const { explore } = await import(${dist("@holdfast/kubernetes/testing")});`,
+        "await explore({",
+        `  ${options},`,
+        "  time: 1,",
+        "  resources: [ConfigMap],",
+        "  setup: ({ cluster, client, controller }) => {",
+        "    const maps = cluster.watch(ConfigMap);",
+        "    const reconcile = async ({ key, signal }) => {",
+        '      await client.patch(ConfigMap, key, { data: { seen: "yes" } }, { signal });',
+        "    };",
+        '    return () => [controller({ name: "a", sources: [maps.source()], reconcile })];',
+        "  },",
+        '  scenario: ({ client }) => client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } }),',
+        "});",
+      ]);
+      const roles = await rolesOf(file, "--name", "greeter", "--namespace", "ops");
+      const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+      expect(roles).toEqual([
+        expect.objectContaining({
+          kind: "ClusterRole",
+          rules: [
+            { apiGroups: [""], resources: ["configmaps"], verbs: ["list", "patch", "watch"] },
+          ],
+        }),
+        expect.objectContaining({
+          kind: "Role",
+          metadata: { name: "greeter", namespace: "ops" },
+          rules: [expect.objectContaining(leases)],
+        }),
+      ]);
+    },
+  );
+
   it("prints a Role for the rights that one namespace alone needs", async () => {
     const file = "namespace.jsonl";
     record(file, [

@@ -26,7 +26,7 @@ import type {
 import { runOperator } from "../../operator/run-operator.ts";
 import { FakeApi, serveResources } from "../fake-api.ts";
 import type { Normalise } from "../normal-form.ts";
-import { mergeRules, type PolicyRule } from "../rights.ts";
+import { EXPLORED_NAMESPACE, mergeRules, type PolicyRule } from "../rights.ts";
 import { type ClusterState, Snapshot } from "./cluster-state.ts";
 import { ExploredTransport } from "./explored-transport.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
@@ -262,8 +262,9 @@ export async function explore<World = undefined>(
           transport: new ExploredTransport(cluster.api, program, shards !== undefined),
           setup: started(own, program, cluster.world),
           identity: `replica-${program.replica}`,
-          shards: shards && { namespace: "default", ...shards },
-          leaderElection: !shards && (settings.replicas ?? 1) > 1 && { namespace: "default" },
+          shards: shards && { namespace: EXPLORED_NAMESPACE, ...shards },
+          leaderElection: !shards &&
+            (settings.replicas ?? 1) > 1 && { namespace: EXPLORED_NAMESPACE },
           health: false,
           clock: program.clock,
           random: program.random,
