@@ -1,5 +1,6 @@
 // What both commands read from the command line: the cut at `--`, durations, numbers, patterns.
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { printable } from "./printable.ts";
 
 /** Arguments of holdfast, and the command after the first `--`; undefined without one. */
 export interface Cut {
@@ -51,7 +52,7 @@ export const DASHES_HINT =
 
 /** Ends with exit code 2 and a message. */
 export function usage(parser: Command, message: string): never {
-  parser.error(`error: ${message}`);
+  parser.error(`error: ${printable(message)}`);
 }
 
 /** Options of every command. */

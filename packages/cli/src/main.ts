@@ -36,7 +36,7 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
   if (name === "--help" || name === "-h" || name === "help") return print(USAGE);
   const command = COMMANDS.get(name ?? "");
   if (command === undefined) {
-    const got = name === undefined ? "" : `error: there is no command ${name}\n\n`;
+    const got = name === undefined ? "" : `error: there is no command ${printable(name)}\n\n`;
     process.stderr.write(`${got}${USAGE}`);
     return EXIT.usage;
   }

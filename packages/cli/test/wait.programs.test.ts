@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
@@ -13,22 +13,11 @@ import { survivors } from "../../../test/processes.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { createTarget, type TargetOptions } from "../src/target.ts";
 import { Holdfast, holdfast, sh } from "./holdfast.ts";
+import { listen } from "./listen.ts";
 
 const folder = () => tempFolder(onTestFinished);
 const quick = ["wait", "--interval", "20ms", "--timeout", "2s"];
 const patient = ["wait", "--interval", "20ms"];
-
-async function listen(server: Server, host = "127.0.0.1", port = 0): Promise<number> {
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => sockets.add(socket)); // who never reads never sees the end
-  server.listen(port, host);
-  await once(server, "listening");
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  return (server.address() as AddressInfo).port;
-}
 
 async function http(listener: RequestListener, host?: string): Promise<number> {
   return await listen(createHttpServer(listener), host);

@@ -79,7 +79,7 @@ function holderOf(parser: Command): Holder {
   if (meant.length > 1)
     usage(
       parser,
-      `several are running, choose one with --file: ${printable(meant.map((one) => one.file).join(", "))}`,
+      `several are running, choose one with --file: ${meant.map((one) => one.file).join(", ")}`,
     );
   return holder;
 }

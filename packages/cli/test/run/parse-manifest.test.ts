@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { formatManifestErrorWithSource } from "../../src/run/manifest/manifest-error.ts";
 import { parseManifest } from "../../src/run/manifest/parse-manifest.ts";
 
@@ -239,4 +239,113 @@ it("shows the line with a caret below the place", () => {
       "      |        ^",
     ].join("\n"),
   );
+});
+
+describe("a manifest of a stranger", () => {
+  const processes = (count: number, fields: (index: number) => string) =>
+    `processes:\n${Array.from({ length: count }, (_, index) => `  p${index}: ${fields(index)}\n`).join("")}`;
+  const messages = (yaml: string) => {
+    const parsed = parseManifest(yaml, "my.yaml");
+    return parsed.ok ? parsed.manifest.processes.size : parsed.errors.map(({ message }) => message);
+  };
+  const start = "x-a: &a { command: x }\n";
+  /** Each anchor stands for two of the one before. */
+  const laughs = Array.from(
+    { length: 60 },
+    (_, index) => `x-${index}: &l${index + 1} [*l${index}, *l${index}]\n`,
+  );
+
+  it("may have 1,000 aliases, each as often as it likes", () => {
+    expect(messages(start + processes(1_000, () => "*a"))).toBe(1_000);
+    expect(messages(start + processes(1_000, () => "{ <<: *a }"))).toBe(1_000);
+    const over = ["not valid YAML: has more than 1000 aliases"];
+    expect(messages(start + processes(1_001, () => "*a"))).toEqual(over);
+    expect(messages(start + processes(2_000, () => "{ <<: *a }"))).toEqual(over);
+  });
+
+  it("may have 20,000 values, with those that its aliases stand for", () => {
+    const over = ["not valid YAML: has more than 20000 values, with those of its aliases"];
+    expect(messages(`x-a: &l0 x\n${laughs.join("")}processes: {}`)).toEqual(over);
+    const list = (length: number) => `[${Array.from({ length }, () => "x").join(", ")}]`;
+    const env = `x-a: &a { command: x, args: ${list(95)} }\n`;
+    expect(messages(env + processes(195, () => "*a"))).toBe(195);
+    expect(messages(env + processes(200, () => "*a"))).toEqual(over);
+    expect(messages(`x-a: ${list(19_990)}\nprocesses: {}`)).toBe(0);
+    expect(messages(`x-a: ${list(20_000)}\nprocesses: {}`)).toEqual(over);
+  });
+
+  it("has no alias in itself", () => {
+    expect(messages("processes: &a\n  b: *a")).toEqual(["not valid YAML: *a is within its anchor"]);
+  });
+
+  it("may have a mistake in each of its keys, and a key twice", () => {
+    const unknown = messages(
+      `processes: { a: { ${Array.from({ length: 5_000 }, (_, index) => `k${index}: 1`).join(", ")} } }`,
+    );
+    expect(unknown).toHaveLength(5_000);
+    const twice = messages(`processes:\n${"  a: { command: x }\n".repeat(4)}`);
+    expect(twice).toEqual(Array(3).fill("not valid YAML: Map keys must be unique"));
+  });
+
+  it("is not read in steps as deep as it likes", () => {
+    const [problem] = messages(`processes: ${"[".repeat(20_000)}`) as string[];
+    expect(problem).toMatch(/^not valid YAML: /);
+  });
+
+  it("has no key that is a mapping, a list or an alias", () => {
+    const refused = ["not valid YAML: Map keys must be text"];
+    for (const key of ["[a]", "{ a: b }", "*a"])
+      expect(messages(`x-a: &a b\nprocesses: {}\n? ${key}\n: 1`)).toEqual(refused);
+    expect(messages(`x-a:\n  ${"? ".repeat(400)}`)).toEqual(Array(399).fill(refused[0]));
+  });
+
+  it("may have every way through its dependencies: each is looked at once", () => {
+    // There are 2 to the 58th ways from the first to the last.
+    const later = (index: number) =>
+      Array.from({ length: 59 - index }, (_, more) => `p${index + 1 + more}: started`).join(", ");
+    expect(
+      messages(processes(60, (index) => `{ command: x, dependsOn: { ${later(index)} } }`)),
+    ).toBe(60);
+    const [cycle, ...others] = messages(
+      processes(
+        60,
+        (index) => `{ command: x, dependsOn: { ${index < 59 ? later(index) : "p0: started"} } }`,
+      ),
+    ) as string[];
+    expect(cycle).toMatch(/^processes\.p0\.dependsOn\.p1 is a cycle: p0 → p1 → .* → p0$/);
+    expect(others.every((other) => / is a cycle: /.test(other))).toBe(true);
+  });
+
+  it.each(Object.getOwnPropertyNames(Object.prototype))(
+    "has no key or process by the name of a method: %s",
+    (name) => {
+      const expected = (problem: string) => [expect.stringContaining(problem)];
+      expect(messages(`${name}: 1\nprocesses: {}`)).toEqual(expected("is an unknown key"));
+      expect(messages(`processes: { a: { command: x, ${name}: 1 } }`)).toEqual(
+        expected(`processes.a.${name} is an unknown key`),
+      );
+      const depends = `processes: { a: { command: x, dependsOn: { ${name}: started } } }`;
+      expect(messages(depends)).toEqual(
+        expected(name === "__proto__" ? "is not a usable name" : "is no process of this manifest"),
+      );
+      if (/^[a-z]/i.test(name)) expect(messages(`processes: { ${name}: { command: x } }`)).toBe(1);
+      expect(messages(`processes: { a: { command: x, restart: ${name} } }`)).toEqual(
+        expected(`processes.a.restart is "${name}"`),
+      );
+      expect(messages(`processes: { a: { command: x, stopSignal: ${name} } }`)).toEqual(
+        expected(`processes.a.stopSignal is "${name}"`),
+      );
+    },
+  );
+});
+
+it("shows the part of a long line that is wrong", () => {
+  const parsed = parseManifest(
+    `processes: { a: { command: ${"x".repeat(1_000)}, b: 1 } }`,
+    "my.yaml",
+  );
+  const [first] = parsed.ok ? [] : parsed.errors;
+  const [, source = "", caret = ""] = first ? formatManifestErrorWithSource(first).split("\n") : [];
+  expect(source.length).toBeLessThan(220);
+  expect(source.slice(caret.indexOf("^"))).toMatch(/^b: 1 /);
 });

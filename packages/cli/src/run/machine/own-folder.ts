@@ -24,9 +24,6 @@ const STICKY = 0o1000;
  */
 const AS_IT_IS = constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** A file or a folder that is not what this program made, or that another user could have made. */
-export class ForeignFileError extends Error {}
-
 function ownUid(): number {
   return process.getuid?.() ?? 0;
 }
@@ -41,13 +38,13 @@ function isOpenToOthers({ uid, gid, mode }: Stats): boolean {
 /**
  * Accepts a folder of this user that no other user can write in, or put another one in the place of.
  *
- * @throws ForeignFileError for any other folder and for a link; the error of the file system if there is none
+ * @throws Error for any other folder and for a link; the error of the file system if there is none
  */
 export function requireOwnFolder(path: string): void {
   const folder = lstatSync(path);
   const own = ownUid();
   if (!folder.isDirectory() || folder.uid !== own || isOpenToOthers(folder))
-    throw new ForeignFileError(
+    throw new Error(
       `${path} is not a folder that you alone can write in: remove it, or see chown and chmod go-w`,
     );
   // Up to one of root, or one in which users cannot replace what is not theirs.
@@ -55,7 +52,7 @@ export function requireOwnFolder(path: string): void {
     const found = statSync(above);
     if ((found.mode & STICKY) !== 0 && [0, own].includes(found.uid)) return;
     if (isOpenToOthers(found))
-      throw new ForeignFileError(
+      throw new Error(
         `other users can write in ${above}, and replace ${path}: see chown and chmod go-w`,
       );
     if (found.uid !== own || above === dirname(above)) return;
@@ -67,13 +64,13 @@ export function requireOwnFolder(path: string): void {
  *
  * @param path - absolute
  * @returns the path without links
- * @throws ForeignFileError if another user can write in it, put another one in its place, or has made a link to it
+ * @throws Error if another user can write in it, put another one in its place, or has made a link to it
  */
 export function makeOwnFolder(path: string): string {
   for (let at = path; at !== dirname(at); at = dirname(at)) {
     const found = lstatSync(at, { throwIfNoEntry: false });
     if (found?.isSymbolicLink() === true && ![0, ownUid()].includes(found.uid))
-      throw new ForeignFileError(`${at} is a link of another user`);
+      throw new Error(`${at} is a link of another user`);
   }
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const real = realpathSync(path);
@@ -85,7 +82,7 @@ export function makeOwnFolder(path: string): string {
  * Opens a regular file of this user that has no other name: not what a link leads to, a pipe or a device.
  *
  * @param flags - such as `O_RDONLY`
- * @throws ForeignFileError for anything else; the error of the file system if it cannot be opened
+ * @throws Error for anything else; the error of the file system if it cannot be opened
  */
 export function openOwnFile(path: string, flags: number): number {
   const file = openSync(path, flags | AS_IT_IS, 0o600);
@@ -93,7 +90,7 @@ export function openOwnFile(path: string, flags: number): number {
   if (found.isFile() && found.nlink < 2 && found.uid === ownUid() && !isOpenToOthers(found))
     return file;
   closeSync(file);
-  throw new ForeignFileError(`${path} is not a regular file that you alone can write`);
+  throw new Error(`${path} is not a regular file that you alone can write`);
 }
 
 /**
@@ -121,7 +118,7 @@ export class OwnFolder {
   /**
    * Makes it, with mode 0700, unless it is there.
    *
-   * @throws ForeignFileError if another user has made it, or could have
+   * @throws Error if another user has made it, or could have
    */
   make(): void {
     if (this.#parent === undefined) mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
@@ -138,7 +135,7 @@ export class OwnFolder {
   /**
    * The names in it that match; none if there is no such folder.
    *
-   * @throws ForeignFileError if another user has made it, or could have
+   * @throws Error if another user has made it, or could have
    */
   names(pattern: RegExp): readonly string[] {
     try {

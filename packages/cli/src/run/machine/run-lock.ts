@@ -52,7 +52,7 @@ export class RunLock implements Disposable {
 
   /**
    * @param file - the manifest; `"-"` has no other name, and is locked against nobody
-   * @throws LockedError if another supervisor holds it; ForeignFileError if other users can write in its folder; the
+   * @throws LockedError if another supervisor holds it; an Error if other users can write in its folder; the
    * error of the file system if there is no place for it
    */
   constructor(file: string) {
@@ -101,7 +101,7 @@ export class RunLock implements Disposable {
 /**
  * The running supervisors of this user.
  *
- * @throws ForeignFileError if other users can write in the folder of the supervisors
+ * @throws Error if other users can write in the folder of the supervisors
  */
 export function runningSupervisors(): readonly Holder[] {
   const base = baseFolder();

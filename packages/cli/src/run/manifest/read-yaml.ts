@@ -7,7 +7,6 @@ import {
   isSeq,
   LineCounter,
   type Node,
-  type ParsedNode,
   parseDocument,
 } from "yaml";
 
@@ -42,7 +41,7 @@ export function readYaml(text: string): Yaml {
   const options = { prettyErrors: false, merge: true, uniqueKeys: false, lineCounter: counter };
   const document = parseDocument(text, options);
   const survey = new Survey();
-  const values = survey.count(document.contents ?? undefined);
+  const values = survey.count(document.contents);
   if (values > MOST_VALUES)
     survey.report(0, `has more than ${MOST_VALUES} values, with those of its aliases`);
   if (survey.aliases > MOST_ALIASES) survey.report(0, `has more than ${MOST_ALIASES} aliases`);
@@ -73,25 +72,29 @@ class Survey {
   }
 
   /** How many values a node has. */
-  count(node: Node | undefined): number {
-    if (node === undefined) return 1;
+  count(node: Node | null | undefined): number {
     if (isAlias(node)) return this.#countAlias(node);
-    const own = { node, values: undefined as number | undefined };
-    if ("anchor" in node && node.anchor !== undefined) this.#anchors.set(node.anchor, own);
-    let values = 1;
-    if (isSeq<Node>(node)) for (const item of node.items) values += this.count(item);
-    if (isMap<ParsedNode | null, ParsedNode | null>(node)) {
-      const keys = new Set<unknown>();
-      for (const { key, value } of node.items) {
-        if (isScalar(key)) {
-          if (keys.has(key.value)) this.report(key.range?.[0] ?? 0, "Map keys must be unique");
-          keys.add(key.value);
-        }
-        values += this.count(key ?? undefined) + this.count(value ?? undefined);
-      }
+    const own = { node: node as Node, values: undefined as number | undefined };
+    if (isScalar(node) || isMap(node) || isSeq(node)) {
+      if (node.anchor !== undefined) this.#anchors.set(node.anchor, own);
     }
-    own.values = values;
-    return values;
+    own.values = 1 + this.#countIn(node);
+    return own.values;
+  }
+
+  #countIn(node: Node | null | undefined): number {
+    if (isSeq<Node>(node)) return node.items.reduce((sum, item) => sum + this.count(item), 0);
+    if (!isMap<Node | null, Node | null>(node)) return 0;
+    const keys = new Set<unknown>();
+    return node.items.reduce((sum, { key, value }) => {
+      if (isScalar(key)) {
+        if (keys.has(key.value)) this.report(key.range?.[0] ?? 0, "Map keys must be unique");
+        keys.add(key.value);
+      } else if (isMap(key) || isSeq(key) || isAlias(key))
+        // As text, a mapping in a key of a mapping in a key costs time that doubles with each.
+        this.report(key.range?.[0] ?? 0, "Map keys must be text");
+      return sum + this.count(key) + this.count(value);
+    }, 0);
   }
 
   #countAlias(alias: Alias): number {

@@ -37,7 +37,7 @@ export interface ServeOptions {
 const PRIVATE: ReadonlySet<string> = new Set(["/status", "/logs", "/restart"]);
 
 function replyOf(options: ServeOptions, { pathname, searchParams }: URL): Reply | undefined {
-  const { status, alive = [], ready = [], wholeStatus, linesOf, restart } = options;
+  const { status, alive = [], ready = [], wholeStatus = () => status.snapshot() } = options;
   const name = searchParams.get("name") ?? "";
   const isVerbose = searchParams.has("verbose");
   switch (pathname) {
@@ -48,18 +48,25 @@ function replyOf(options: ServeOptions, { pathname, searchParams }: URL): Reply 
     case "/readyz":
       return healthReply(ready, isVerbose);
     case "/status":
-      return jsonReply(200, wholeStatus?.() ?? status.snapshot());
-    case "/logs": {
-      const lines = linesOf?.(name);
-      return lines === undefined ? textReply(404, "no such process") : jsonReply(200, lines);
-    }
+      return jsonReply(200, wholeStatus());
+    case "/logs":
+      return logsReply(options, name);
     case "/restart":
-      return restart?.(name) === true
-        ? textReply(200, "restarting")
-        : textReply(404, "no such process");
+      return restartReply(options, name);
     default:
       return undefined;
   }
+}
+
+const NONE = textReply(404, "no such process");
+
+function logsReply({ linesOf }: ServeOptions, name: string): Reply {
+  const lines = linesOf?.(name);
+  return lines === undefined ? NONE : jsonReply(200, lines);
+}
+
+function restartReply({ restart }: ServeOptions, name: string): Reply {
+  return restart?.(name) === true ? textReply(200, "restarting") : NONE;
 }
 
 /** Other users of this machine can connect; the token is in a file that they cannot read. */
