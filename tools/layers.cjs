@@ -82,7 +82,7 @@ module.exports = {
     relay: ["message", "store", ".", "publisher"],
     maintenance: ["message", "store", "."],
     testing: ["message", "store", "publisher"],
-    postgres: ["message", "store", "npm:pg"],
+    postgres: ["message", "store", "@holdfast/controller/internal", "npm:pg"],
     pglite: ["store", "postgres", "npm:@electric-sql/pglite"],
     mysql: ["message", "store", "npm:mysql2"],
     rabbitmq: ["message", "publisher", "npm:amqplib"],

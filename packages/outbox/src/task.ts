@@ -113,6 +113,8 @@ export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {
  * | `invalid` | a row is not a message; it is a dead letter now |
  * | `removed` | a retention round removed `count` messages |
  * | `clock` | a relay measured that its wall clock is `ahead` ms ahead of the database's; `isTolerated` if within its `clockSkew` |
+ * | `listening` | a relay hears notifications from now on, or it does not: then it finds messages of other processes by its `pollInterval` |
+ * | `restricted` | the database hides messages from this task, for `reason` |
  * | `error` | a request to the store failed; it is repeated |
  */
 export type OutboxEvent =
@@ -133,6 +135,8 @@ export type OutboxEvent =
       /** Whether the difference is small enough to do no harm. */
       readonly isTolerated: boolean;
     }
+  | { readonly type: "listening"; readonly isListening: boolean }
+  | { readonly type: "restricted"; readonly reason: string }
   | { readonly type: "error"; readonly error: unknown };
 
 /** Receivers of events. */
@@ -208,7 +212,11 @@ function log(event: OutboxEvent, sink: EventSink): void {
           "clock differs from that of the database by more than clockSkew; messages are late, or sent twice",
         );
       break;
+    case "restricted":
+      logger.warn({ reason: event.reason }, "the database may hide messages");
+      break;
     case "claimed":
+    case "listening":
       break;
     case "error":
       logError(event.error, "request to the store failed; repeating it", sink);

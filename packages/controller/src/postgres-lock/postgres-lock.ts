@@ -11,6 +11,7 @@ import {
   type PoolEvents,
 } from "../sql-lock/lent-connection.ts";
 import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/sql-lock.ts";
+import { cancelRequest, isOfServer, requireNoTransaction } from "./pg-connection.ts";
 
 const OPTIONS: OptionNames<PostgresLockOptions> = {
   name: true,
@@ -129,7 +130,10 @@ export class PostgresLock extends SqlLock {
 function dialectOf(client: PostgresClient): Dialect {
   if (isPool(client)) keepFromCrashing(client);
   const read: Dialect["read"] = async (sql, values, signal) => {
-    const request = (on: PostgresClient) => on.query(sql, values);
+    const request = (on: PostgresClient) => {
+      requireNoTransaction(on);
+      return on.query(sql, values);
+    };
     const { rows } = await (isPool(client)
       ? onLentConnection(lenderOf(client), request, signal)
       : abortable(() => request(client), signal));
@@ -164,6 +168,7 @@ interface PooledClient extends PostgresClient {
 
 interface Pool extends PostgresClient, PoolEvents {
   connect(): Promise<PooledClient>;
+  readonly options?: object;
 }
 
 /** A single `pg.Client` has a method `connect` too. */
@@ -176,6 +181,11 @@ function lenderOf(pool: Pool): Lender<PooledClient> {
   return {
     connect: () => pool.connect(),
     release: (client) => client.release(),
-    close: (client) => client.release(true),
+    close(client, error) {
+      // What was given up goes on at the server, unless that has answered.
+      const cancelled = isOfServer(error) ? undefined : cancelRequest(client, pool.options);
+      if (cancelled === undefined) client.release(true);
+      else void cancelled.then(() => client.release(true));
+    },
   };
 }

@@ -34,8 +34,8 @@ export interface Lender<Connection> {
   connect(): Promise<Connection>;
   /** Gives it back. */
   release(connection: Connection): void;
-  /** Closes it, so that the pool opens another. */
-  close(connection: Connection): void;
+  /** Closes it, so that the pool opens another. The error is that of its request. */
+  close(connection: Connection, error: unknown): void;
 }
 
 /**
@@ -54,7 +54,7 @@ export async function onLentConnection<Connection, Response>(
     release(connection);
     return response;
   } catch (error) {
-    close(connection);
+    close(connection, error);
     throw error;
   }
 }

@@ -131,3 +131,15 @@ describe.each(Object.entries(pools))("a %s on a pool", (_, make) => {
     expect(world.seen).toEqual(["released"]);
   });
 });
+
+it.each(["T", "E"])(
+  "a PostgresLock refuses a connection that was left in a transaction (%s)",
+  async (status) => {
+    const { world, pool, lock } = pools.PostgresLock();
+    Object.assign(pool.connection, { getTransactionStatus: () => status });
+    await expect(lock.update(record, "1", signal)).rejects.toThrow(
+      /another part of the program has left open/,
+    );
+    expect(world.seen).toEqual(["closed"]);
+  },
+);

@@ -1,4 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { abortable, deferred, requireFunction, requireMethods } from "@holdfast/clock/internal";
+import { cancelRequest, isOfServer, requireNoTransaction } from "@holdfast/controller/internal";
+import { isTimeoutError, TerminalError, withTimeout } from "@holdfast/wait";
 import type { Queryable, Row } from "../store/database.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 
@@ -51,6 +54,9 @@ export interface PgClient {
 export interface PgNotification {
   /** The text given to `NOTIFY`. */
   readonly payload?: string | undefined;
+
+  /** The channel given to `NOTIFY`. */
+  readonly channel?: string | undefined;
 }
 
 /** The part of a `pg.QueryResult` that {@link PgDatabase} uses. */
@@ -139,7 +145,9 @@ export class PgDatabase implements PostgresDatabase {
       const connect = (): Promise<PgClient> => this.#pool.connect();
       const onLate = (client: PgClient): void => client.release();
       const client = await abortable(connect, signal, onLate);
-      await listenUntilLost(client, { channel, onNotify, signal });
+      const notify = (own: string): Promise<unknown> =>
+        this.query("SELECT pg_notify($1, '')", [own], signal);
+      await listenUntilLost(client, { channel, onNotify, notify, signal });
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
@@ -161,8 +169,9 @@ export class PgDatabase implements PostgresDatabase {
     const client = await (signal === undefined
       ? connect()
       : abortable(connect, signal, (late) => late.release()));
-    const connection = new Connection(client);
+    const connection = new Connection(client, this.#pool.options);
     try {
+      connection.requireNoTransaction();
       if (signal === undefined) return await work(connection);
       return await abortable(() => work(connection), signal);
     } catch (error) {
@@ -189,11 +198,20 @@ export class PgDatabase implements PostgresDatabase {
  */
 class Connection {
   readonly #client: PgClient;
+  readonly #options: PgPool["options"];
   #failure: Error | undefined;
-  readonly #onBreak = (error: Error = new Error("connection ended")): void => this.fail(error);
+  /** Why the connection broke, if it did so by itself. */
+  #broken: Error | undefined;
+  /** Whether the server has a request that it has not answered. */
+  #isWaiting = false;
+  readonly #onBreak = (error: Error = new Error("connection ended")): void => {
+    this.#broken ??= error;
+    this.fail(error);
+  };
 
-  constructor(client: PgClient) {
+  constructor(client: PgClient, options: PgPool["options"]) {
     this.#client = client;
+    this.#options = options;
     client.on("error", this.#onBreak); // The pool does not listen while a connection is in use.
   }
 
@@ -201,12 +219,26 @@ class Connection {
     return this.#failure === undefined;
   }
 
-  async run(text: string, params: readonly unknown[] = []): Promise<PgResult> {
+  /** @throws Error if another user of the pool has left a transaction open on it */
+  requireNoTransaction(): void {
     try {
-      return await this.#client.query(text, [...params]);
+      requireNoTransaction(this.#client);
     } catch (error) {
-      if (!leavesUsable(error)) this.fail(error);
+      this.fail(error);
       throw error;
+    }
+  }
+
+  async run(text: string, params: readonly unknown[] = []): Promise<PgResult> {
+    this.#isWaiting = true;
+    try {
+      const result = await this.#client.query(text, [...params]);
+      this.#isWaiting = false;
+      return result;
+    } catch (error) {
+      this.#isWaiting = !isOfServer(error);
+      if (!leavesUsable(error)) this.fail(error);
+      throw this.#explained(error);
     }
   }
 
@@ -214,9 +246,24 @@ class Connection {
     this.#failure ??= error instanceof Error ? error : new Error(String(error));
   }
 
+  /** A request that was given up is ended on the server, too, before the pool may open another connection. */
   release(): void {
-    this.#client.off("error", this.#onBreak);
-    this.#client.release(this.#failure); // With an error, the connection is not used again.
+    const release = (): void => {
+      this.#client.off("error", this.#onBreak);
+      this.#client.release(this.#failure); // With an error, the connection is not used again.
+    };
+    const isGivenUp = this.#isWaiting && !this.isUsable;
+    const cancelled = isGivenUp ? cancelRequest(this.#client, this.#options) : undefined;
+    if (cancelled === undefined) release();
+    else void cancelled.then(release);
+  }
+
+  /** The driver says of a connection that the server has ended that it "is not queryable"; the server said why. */
+  #explained(error: unknown): unknown {
+    const cause = this.#broken;
+    if (cause === undefined || error === cause || isOfServer(error)) return error;
+    const { code } = cause as { readonly code?: unknown };
+    return Object.assign(new Error(cause.message, { cause: error }), { code });
   }
 }
 
@@ -227,11 +274,9 @@ class Connection {
 const OTHER_CONNECTION = /^(?:08|57P|25P0[34])/;
 const READ_ONLY = "25006";
 
-/** Whether an error is a server's own, on a connection that goes on. A timeout of the driver has no SQLSTATE. */
+/** Whether an error is a server's own, on a connection that goes on. */
 function leavesUsable(error: unknown): boolean {
-  const { code } = (error ?? {}) as { readonly code?: unknown };
-  if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code)) return false;
-  return code !== READ_ONLY && !OTHER_CONNECTION.test(code);
+  return isOfServer(error) && error.code !== READ_ONLY && !OTHER_CONNECTION.test(error.code);
 }
 
 async function inTransaction<Value>(
@@ -261,26 +306,38 @@ async function inTransaction<Value>(
   }
 }
 
+/** How often a connection that listens is asked whether it hears, and for how long each time, in milliseconds. */
+const HEARING = { attempts: 3, time: 2_000 };
+
 interface Listening {
   readonly channel: string;
   readonly onNotify: (payload: string) => void;
+  /** Sends a notification on another connection. */
+  readonly notify: (channel: string) => Promise<unknown>;
   readonly signal: AbortSignal;
 }
 
 /** Rejects on abort, or when the connection is lost, and ends it: it still listens. */
 async function listenUntilLost(
   client: PgClient,
-  { channel, onNotify, signal }: Listening,
+  { channel, onNotify, notify, signal }: Listening,
 ): Promise<void> {
-  const listener = ({ payload = "" }: PgNotification): void => onNotify(payload);
+  const own = `holdfast_${randomUUID().replaceAll("-", "")}`;
+  const { promise: heard, resolve: onHeard } = deferred<void>();
+  const listener = ({ channel: from, payload = "" }: PgNotification): void =>
+    from === own ? onHeard() : onNotify(payload);
   const { promise: lost, reject } = deferred<never>();
   const onEnd = (error = new Error("the listening connection was closed")): void => reject(error);
   client.on("notification", listener);
   client.on("error", onEnd);
   client.on("end", onEnd);
+  const begin = async (): Promise<void> => {
+    await client.query(`LISTEN "${channel.replaceAll('"', '""')}"; LISTEN "${own}"`);
+    if (!signal.aborted) await requireHearing(heard, () => notify(own), signal);
+    if (!signal.aborted) onNotify("");
+  };
   try {
-    const begun = client.query(`LISTEN "${channel.replaceAll('"', '""')}"`);
-    begun.then(() => signal.aborted || onNotify("")).catch(onEnd);
+    begin().catch(onEnd);
     await abortable(() => lost, signal);
   } finally {
     client.release(true); // From here on the pool listens for its errors.
@@ -288,4 +345,33 @@ async function listenUntilLost(
     client.off("error", onEnd);
     client.off("end", onEnd);
   }
+}
+
+/**
+ * Behind a pooler that lends a server connection for each transaction, `LISTEN` succeeds and nothing is ever heard. The
+ * connection that sends must be another one: a pooler may give both statements of one connection to one server
+ * connection, which hears itself.
+ *
+ * @throws TerminalError if nothing is heard
+ */
+async function requireHearing(
+  heard: Promise<void>,
+  notify: () => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let attempt = 0; attempt < HEARING.attempts; attempt++) {
+    try {
+      await notify();
+    } catch {
+      return; // No connection is free, or the server is in trouble: that says nothing.
+    }
+    try {
+      return await withTimeout(() => heard, HEARING.time, { signal, label: "hearing" });
+    } catch (error) {
+      if (!isTimeoutError(error)) throw error;
+    }
+  }
+  throw new TerminalError(
+    "LISTEN hears nothing on this connection, as behind a pooler in transaction mode; messages of other processes are found by pollInterval. Give the relay a PgDatabase whose pool connects to the server itself, or set the relay option listen to false",
+  );
 }

@@ -50,7 +50,8 @@ export function statementsOf(prefix: string): Statements {
     now: "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now",
     isolation: "SELECT current_setting('default_transaction_isolation') AS level",
     insert,
-    insertNew: `${insert} ON CONFLICT (id) DO NOTHING RETURNING id`,
+    /** Names no column after the values: a role with INSERT alone may run it, and a partitioned table takes it. */
+    insertNew: `${insert} ON CONFLICT DO NOTHING RETURNING true AS saved`,
     /** Without a flush to disk: the lock of all notifications of the server is held until the commit is over. */
     notify: `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${channelOf(prefix)}', '')`,
     find: `SELECT ${COLUMNS} FROM ${message} m WHERE id = $1`,

@@ -26,6 +26,7 @@ export class EventFamilies {
   readonly #register: Registry;
   /** Made with its first value: a 0 would be a measurement. */
   #clock: Gauge | undefined;
+  #listening: Gauge | undefined;
 
   constructor(register: Registry) {
     this.#register = register;
@@ -85,6 +86,16 @@ export class EventFamilies {
         });
         this.#clock.set(event.ahead / 1_000);
         break;
+      case "listening":
+        this.#listening ??= new Gauge({
+          registers: [this.#register],
+          name: "outbox_listening",
+          help: "Whether the relay hears of messages that other processes save: 1, or 0 if it only polls",
+        });
+        this.#listening.set(Number(event.isListening));
+        break;
+      case "restricted":
+        break; // The gauge of the store tells, at each scrape.
       case "error":
         this.#errors.inc();
         break;

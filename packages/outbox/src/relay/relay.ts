@@ -1,6 +1,11 @@
 import { onAbort } from "@holdfast/clock";
 import { abortable, requireSignal } from "@holdfast/clock/internal";
-import { backoffUntil, ExponentialBackoffManager, withTimeout } from "@holdfast/wait";
+import {
+  backoffUntil,
+  ExponentialBackoffManager,
+  isTerminalError,
+  withTimeout,
+} from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { failureOf } from "../failure-of.ts";
 import type { Claim } from "../store/claim.ts";
@@ -11,8 +16,13 @@ import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
 import { LookAhead, TopicQueue, type Wanted } from "./topic-queue.ts";
 
-/** The delays before a relay listens again after its connection was lost, in milliseconds. */
-const LISTEN_AGAIN = { duration: 1_000, factor: 2, cap: 30_000, jitter: 0.5, resetAfter: 60_000 };
+/**
+ * The delays before a relay listens again, in milliseconds. They start over once it has listened: a pooler or a firewall
+ * may end an idle connection every few seconds.
+ */
+const LISTEN_AGAIN = { duration: 1_000, factor: 2, cap: 30_000, jitter: 0.5 };
+/** After so many milliseconds a store that is silent counts as one that listens. */
+const LISTENED = 5_000;
 
 /** The state of a {@link Relay}. */
 export interface RelayStatus {
@@ -262,15 +272,41 @@ export class Relay {
   async #listen(signal: AbortSignal): Promise<void> {
     const { store, listen, clock, random } = this.#options;
     if (!listen || store.listen === undefined) return;
-    const delays = new ExponentialBackoffManager({ ...LISTEN_AGAIN, random, clock });
-    const onError = (error: unknown): void => report({ type: "error", error }, this.#options);
-    await backoffUntil(() => this.#listenOnce(signal), delays, true, signal, { onError });
+    const anew = () => new ExponentialBackoffManager({ ...LISTEN_AGAIN, random, clock });
+    let delays = anew();
+    let isListening = false;
+    const turn = (now: boolean): void => {
+      isListening = now;
+      report({ type: "listening", isListening }, this.#options);
+    };
+    const onNotify = (): void => {
+      if (!isListening) turn(true);
+      this.wake();
+    };
+    const run = async (): Promise<void> => {
+      const since = clock.monotonic();
+      try {
+        await this.#listenOnce(onNotify, signal);
+      } finally {
+        if (isListening || clock.monotonic() - since >= LISTENED) delays = anew();
+      }
+    };
+    const onError = (error: unknown): void => {
+      const isDeaf = isTerminalError(error);
+      if (isListening || isDeaf) turn(false);
+      report({ type: "error", error }, this.#options);
+      if (isDeaf) throw error; // As every connection of this pool would be: it polls from now on.
+    };
+    const again = { backoff: () => delays.backoff() };
+    await backoffUntil(run, again, true, signal, { onError }).catch((error: unknown) => {
+      if (!isTerminalError(error)) throw error;
+    });
   }
 
   /** After the abort a store that does not stop listening is abandoned when `storeTimeout` is over. */
-  async #listenOnce(signal: AbortSignal): Promise<void> {
+  async #listenOnce(onNotify: () => void, signal: AbortSignal): Promise<void> {
     const { store, clock, storeTimeout } = this.#options;
-    const listening = Promise.resolve(store.listen?.(() => this.wake(), signal));
+    const listening = Promise.resolve(store.listen?.(onNotify, signal));
     try {
       await abortable(() => listening, signal);
     } catch (error) {

@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import type { Queryable } from "@holdfast/outbox";
 import { PgDatabase } from "@holdfast/outbox/postgres";
 import type { Pool } from "pg";
 import { expect, it } from "vitest";
@@ -73,6 +74,78 @@ it.each([
     return await new Promise<never>(() => undefined);
   };
   await expect(call(database, stop.signal)).rejects.toBe(reason);
+  expect(released).toEqual([reason]);
+});
+
+const calls: Readonly<Record<string, (database: PgDatabase) => Promise<unknown>>> = {
+  query: (database) => database.query("HANG"),
+  transaction: (database) => database.transaction((tx) => tx.query("HANG")),
+  readCommitted: (database) => database.readCommitted((tx) => tx.query("HANG")),
+};
+
+it.each(Object.entries(calls))(
+  "ends the request of a %s that was given up on the server, then closes its connection",
+  async (_, call) => {
+    const { released, client, pool, database } = setUp({ HANG: new Error("Query read timeout") });
+    const seen: unknown[] = [];
+    let hangUp = (): void => {};
+    class Client extends EventEmitter {
+      readonly connection = { startup: () => {}, cancel: (...ids: unknown[]) => seen.push(...ids) };
+      constructor(options: { readonly connectionTimeoutMillis: number }) {
+        super();
+        seen.push(options.connectionTimeoutMillis);
+      }
+      connect(): Promise<never> {
+        this.connection.startup();
+        return new Promise((_, reject) => {
+          hangUp = () => reject(new Error("Connection terminated unexpectedly"));
+        });
+      }
+    }
+    Object.assign(client, { constructor: Client, processID: 7, secretKey: 8 });
+    Object.assign(pool, { options: {} });
+    await expect(call(database)).rejects.toThrow("Query read timeout");
+    expect([seen, released]).toEqual([[5_000, 7, 8], []]);
+    hangUp();
+    await new Promise(setImmediate);
+    expect(released).toEqual([new Error("Query read timeout")]);
+  },
+);
+
+it("asks for no end of a request that the server has answered", async () => {
+  const { released, client, pool, database } = setUp({ HANG: ofServer("57P01") });
+  Object.assign(client, { processID: 7, secretKey: 8 });
+  Object.assign(pool, { options: {} });
+  await expect(database.query("HANG")).rejects.toThrow("57P01");
+  expect(released).toEqual([ofServer("57P01")]);
+});
+
+it.each(
+  Object.entries(calls).flatMap(([name, call]) =>
+    ["T", "E"].map((status) => [name, status, call] as const),
+  ),
+)(
+  "refuses a connection that was left in a transaction to a %s, and closes it (%s)",
+  async (_, status, call) => {
+    const { texts, released, client, database } = setUp();
+    Object.assign(client, { getTransactionStatus: () => status });
+    await expect(call(database)).rejects.toThrow(/another part of the program has left open/);
+    expect([texts, released]).toEqual([[], [expect.any(Error)]]);
+  },
+);
+
+it.each([
+  ["a statement", async (tx: Queryable) => void (await tx.query("INSERT"))],
+  ["COMMIT", async () => {}],
+])("says why the server has ended the connection before %s", async (_, work) => {
+  const blind = new Error("Client has encountered a connection error and is not queryable");
+  const { released, client, database } = setUp({ INSERT: blind, COMMIT: blind });
+  const reason = ofServer("25P03");
+  const lost = database.transaction(async (tx) => {
+    client.emit("error", reason);
+    await work(tx);
+  });
+  await expect(lost).rejects.toMatchObject({ message: "error 25P03", code: "25P03", cause: blind });
   expect(released).toEqual([reason]);
 });
 

@@ -1,7 +1,8 @@
 import { EventEmitter } from "node:events";
 import { PgDatabase } from "@holdfast/outbox/postgres";
+import { isTerminalError } from "@holdfast/wait";
 import type { Pool } from "pg";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 
 type Settle = (error?: Error) => void;
@@ -38,49 +39,99 @@ function setUp({ max = 2 } = {}) {
     pending.shift()?.(error);
     await new Promise(setImmediate);
   };
+  /** Lets the connection hear the notification that asks whether it hears. */
+  const hear = async (): Promise<void> => {
+    const [, channel] = /LISTEN "(holdfast_[0-9a-f]{32})"$/.exec(texts[0] ?? "") ?? [];
+    client.emit("notification", { channel, payload: "" });
+    await new Promise(setImmediate);
+  };
+  /** Settles the connection, LISTEN, another connection and NOTIFY. */
+  const begin = async (): Promise<void> => {
+    for (let request = 0; request < 4; request++) await settle();
+  };
   const expectNoTrace = (): void => {
     const left = ["notification", "error", "end"].map((event) => client.listenerCount(event));
     expect([left, abortListeners(stop.signal)]).toEqual([[0, 0, 0], 0]);
   };
-  return { texts, released, pending, client, heard, stop, listen, settle, expectNoTrace };
+  const parts = { texts, released, pending, client, heard, stop, listen, settle, expectNoTrace };
+  return { ...parts, hear, begin };
 }
 
 it("receives notifications until the abort, then ends the connection", async () => {
-  const { texts, released, client, heard, stop, listen, settle, expectNoTrace } = setUp();
+  const { texts, released, client, heard, stop, listen, begin, hear, expectNoTrace } = setUp();
   const listening = listen();
-  await settle();
-  await settle();
+  await begin();
+  await hear();
   client.emit("notification", { payload: "1" });
   client.emit("notification", {});
   stop.abort();
   await listening;
   client.emit("notification", { payload: "2" });
-  expect([texts, heard, released]).toEqual([['LISTEN "saved"'], ["", "1", ""], [true]]);
+  const [, own] = /"(holdfast_.*)"/.exec(texts[0] ?? "") ?? [];
+  expect([texts, heard, released]).toEqual([
+    [`LISTEN "saved"; LISTEN "${own}"`, "SELECT pg_notify($1, '')"],
+    ["", "1", ""],
+    [undefined, true],
+  ]);
   expectNoTrace();
 });
 
 it("says when it listens, because nobody has heard what was sent before", async () => {
+  const { client, heard, stop, listen, begin, hear } = setUp();
+  const listening = listen();
+  await begin();
+  expect(heard).toEqual([]);
+  client.emit("notification", { channel: "saved", payload: "1" }); // it may be heard before
+  await hear();
+  expect(heard).toEqual(["1", ""]);
+  stop.abort();
+  await listening;
+});
+
+it("listens although no connection is free to ask whether it hears", async () => {
   const { heard, stop, listen, settle } = setUp();
   const listening = listen();
   await settle();
-  expect(heard).toEqual([]);
   await settle();
+  await settle(new Error("timeout exceeded when trying to connect"));
   expect(heard).toEqual([""]);
   stop.abort();
   await listening;
 });
 
+it("ends when it hears nothing, as behind a pooler in transaction mode, and leaves no timer", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  try {
+    const { texts, heard, released, listen, settle, begin, expectNoTrace } = setUp();
+    const refused = expect(listen()).rejects.toSatisfy(isTerminalError);
+    await begin();
+    for (const attempt of [2, 3]) {
+      await vi.advanceTimersByTimeAsync(2_000);
+      await settle();
+      await settle();
+      expect(texts).toHaveLength(1 + attempt);
+    }
+    expect(released).toEqual([undefined, undefined, undefined]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await refused;
+    expect([heard, released.at(-1), vi.getTimerCount()]).toEqual([[], true, 0]);
+    expectNoTrace();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 it("ends with an error of the callback that hears of it", async () => {
-  const { released, settle, heard, listen, expectNoTrace } = setUp();
+  const { released, begin, hear, heard, listen, expectNoTrace } = setUp();
   const error = new Error("no");
   heard.push = () => {
     throw error;
   };
   const rejected = expect(listen()).rejects.toBe(error);
-  await settle();
-  await settle();
+  await begin();
+  await hear();
   await rejected;
-  expect(released).toEqual([true]);
+  expect(released).toEqual([undefined, true]);
   expectNoTrace();
 });
 
@@ -135,6 +186,7 @@ it.each<[string, (parts: ReturnType<typeof setUp>) => Promise<unknown> | unknown
     "breaks later",
     async ({ client, settle }) => {
       await settle();
+      await settle(new Error("no connection is free"));
       client.emit("error", new Error("terminated"));
     },
     "terminated",
@@ -143,6 +195,7 @@ it.each<[string, (parts: ReturnType<typeof setUp>) => Promise<unknown> | unknown
     "is closed",
     async ({ client, settle }) => {
       await settle();
+      await settle(new Error("no connection is free"));
       client.emit("end");
     },
     "the listening connection was closed",

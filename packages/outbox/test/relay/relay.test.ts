@@ -1057,6 +1057,69 @@ describe("a relay that listens", () => {
     await end(run);
   });
 
+  it.each([
+    ["10 s, and is silent", 10 * SECOND, false],
+    ["30 s, and is silent", 30 * SECOND, false],
+    ["3 s, and says that it listens", 3 * SECOND, true],
+  ])("is deaf for a second each time when its connection lasts %s", async (_, lasts, says) => {
+    const { clock, memory, stop, runs } = setUp({ random: () => 0 });
+    const listened: number[] = [];
+    memory.listen = async (onNotify, signal) => {
+      listened.push(clock.monotonic() - start);
+      if (says) onNotify();
+      await clock.sleep(lasts, { signal });
+      throw new Error("terminating connection due to idle-session timeout");
+    };
+    const start = clock.monotonic();
+    const run = runs();
+    await clock.step(5 * (lasts + SECOND) - 1);
+    expect(listened).toEqual([0, 1, 2, 3, 4].map((time) => time * (lasts + SECOND)));
+    stop.abort();
+    await clock.run(() => run);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("is told once that it hears nothing, and polls from then on", async () => {
+    const { clock, memory, events, publisher, end, runs } = setUp();
+    const deaf = new TerminalError("LISTEN hears nothing");
+    let listens = 0;
+    memory.listen = async () => {
+      listens++;
+      throw deaf;
+    };
+    const run = runs();
+    await clock.step(3_600 * SECOND);
+    expect([listens, events.filter(({ type }) => type !== "clock")]).toEqual([
+      1,
+      [
+        { type: "listening", isListening: false },
+        { type: "error", error: deaf },
+      ],
+    ]);
+    await memory.transaction((tx) => memory.save(tx, sample(1), clock.now()));
+    await clock.step(5 * SECOND);
+    expect(publisher.sent).toHaveLength(1);
+    await end(run);
+  });
+
+  it("says when it listens, and when it no longer does", async () => {
+    const { clock, memory, events, stop, runs } = setUp({ random: () => 0 });
+    memory.listen = async (onNotify, signal) => {
+      onNotify();
+      onNotify();
+      await clock.sleep(2 * SECOND, { signal });
+      throw new Error("connection lost");
+    };
+    const run = runs();
+    await clock.step(3 * SECOND);
+    stop.abort();
+    await clock.run(() => run);
+    const told = events.map((event) =>
+      event.type === "listening" ? event.isListening : event.type,
+    );
+    expect(told).toEqual([true, false, "error", true]);
+  });
+
   it("abandons a store that does not stop listening within storeTimeout", async () => {
     const faults: StoreFaults = {
       before: (request) => (request === "listen" ? new Promise(() => {}) : undefined),
