@@ -27,7 +27,7 @@ await runSuite({
 async function startServices(signal, keep) {
   // The tests start servers of their own beside those that are named.
   await requirePackages(
-    ["postgresql", "mariadb-server", "redis-server", "rabbitmq-server", "chromium"],
+    ["postgresql", "pgbouncer", "mariadb-server", "redis-server", "rabbitmq-server", "chromium"],
     signal,
   );
   const entries = services.map(async ({ name, variable, start }) => {

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { MARIADB_PROGRAM } from "./mariadb.mjs";
+import { PgBouncer } from "./pgbouncer.mjs";
 import { postgresPrograms } from "./postgres.mjs";
 import { RABBITMQ_PROGRAM } from "./rabbitmq.mjs";
 
@@ -10,11 +11,12 @@ import { RABBITMQ_PROGRAM } from "./rabbitmq.mjs";
 const POLICY = "/usr/sbin/policy-rc.d";
 
 /**
- * @typedef {"postgresql" | "mariadb-server" | "redis-server" | "rabbitmq-server" | "chromium"} Package
+ * @typedef {"postgresql" | "pgbouncer" | "mariadb-server" | "redis-server" | "rabbitmq-server" | "chromium"} Package
  * @type {Record<Package, () => boolean>}
  */
 const isInstalled = {
   postgresql: () => postgresPrograms() !== undefined,
+  pgbouncer: () => PgBouncer.isInstalled,
   "mariadb-server": () => existsSync(MARIADB_PROGRAM) && inPath("mariadb-install-db"),
   "redis-server": () => inPath("redis-server"),
   "rabbitmq-server": () => existsSync(RABBITMQ_PROGRAM) && inPath("epmd"),

@@ -11,10 +11,11 @@ import {
   requirePositive,
 } from "@holdfast/clock/internal";
 import { defaultLogger, type Logger } from "@holdfast/controller";
-import type { Random } from "@holdfast/wait";
+import { type Random, withTimeout } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/internal";
 import { requireStoredName } from "./message/stored-text.ts";
 import type { Claim, InvalidRow } from "./store/claim.ts";
-import type { Failure } from "./store/outbox-store.ts";
+import type { Failure, OutboxStore } from "./store/outbox-store.ts";
 
 /** Options that all tasks on an outbox share. Durations are in milliseconds. */
 export interface TaskOptions {
@@ -138,6 +139,29 @@ export type OutboxEvent =
   | { readonly type: "listening"; readonly isListening: boolean }
   | { readonly type: "restricted"; readonly reason: string }
   | { readonly type: "error"; readonly error: unknown };
+
+/** From one attempt to ask for a restriction to the next, in milliseconds. */
+const RESTRICTION_PERIOD = 60_000;
+
+/** Reports once if the database hides messages from a task. An outage of it is reported by others. */
+export async function reportRestriction(
+  store: Pick<OutboxStore<never>, "restriction">,
+  options: Resolved<TaskOptions>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (store.restriction === undefined) return;
+  const { clock, storeTimeout } = options;
+  const ask = async (): Promise<void> => {
+    const reason = await withTimeout(async (own) => store.restriction?.(own), storeTimeout, {
+      clock,
+      signal,
+      label: "restriction",
+    });
+    if (reason !== undefined) report({ type: "restricted", reason }, options);
+  };
+  const delay = (): number => RESTRICTION_PERIOD;
+  await loop({ run: ask, isDone: () => true, onError: () => {}, delay, signal, clock });
+}
 
 /** Receivers of events. */
 interface EventSink {

@@ -148,6 +148,12 @@ function dialectOf(client: PostgresClient): Dialect {
     read,
     insert: (sql, values, signal) => write(`${sql} ON CONFLICT (name) DO NOTHING`, values, signal),
     update: write,
+    async restriction(table, signal) {
+      const sql = "SELECT current_user::text AS role WHERE row_security_active(to_regclass($1))";
+      const [row] = (await read(sql, [table], signal)) as readonly { readonly role: string }[];
+      if (row === undefined) return undefined;
+      return `row level security hides it from the role ${row.role}: give the role BYPASSRLS, or a policy FOR ALL USING (true)`;
+    },
     async createTable(table, signal) {
       const rows = await read("SELECT to_regclass($1)::text AS found", [table], signal);
       if ((rows[0] as { readonly found: unknown }).found !== null) return;

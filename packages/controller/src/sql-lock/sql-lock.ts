@@ -42,6 +42,9 @@ export interface Dialect {
 
   /** Returns whether the row was updated. */
   readonly update: Request<boolean>;
+
+  /** Returns why rows of a table may be hidden; undefined if none are. */
+  readonly restriction?: (table: string, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /** A lock that is a row of a table. */
@@ -129,7 +132,7 @@ export abstract class SqlLock implements ResourceLock {
     const sql = `INSERT INTO ${this.#table} (${columns.join(", ")}) VALUES (${parameters.join(", ")})`;
     const values = [...valuesOf(version, record), this.#name];
     if (await this.#dialect.insert(sql, values, signal)) return { record, version };
-    throw new LockConflictError(this.description);
+    throw await this.#refusal(undefined, signal);
   }
 
   async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
@@ -141,7 +144,16 @@ export abstract class SqlLock implements ResourceLock {
       WHERE name = ${parameter(after)} AND version = ${parameter(after + 1)}`;
     const values = [...valuesOf(next, record), this.#name, version];
     if (await this.#dialect.update(sql, values, signal)) return { record, version: next };
-    throw new LockConflictError(this.description);
+    throw await this.#refusal(version, signal);
+  }
+
+  /** Why a write found another version than there is: another process was faster, or the row is hidden for ever. */
+  async #refusal(version: string | undefined, signal: AbortSignal): Promise<Error> {
+    const reason = await this.#dialect.restriction?.(this.#table, signal);
+    const isHidden = reason !== undefined && (await this.get(signal))?.version === version;
+    return isHidden
+      ? new Error(`${this.description}: ${reason}`)
+      : new LockConflictError(this.description);
   }
 }
 

@@ -65,12 +65,20 @@ export function read<Own extends OwnOptions>(
   return { values: values as unknown as ValuesOf<Own>, positionals };
 }
 
-/** Connects to the database of the options, or of the environment. */
+/** Connects to the database of the options, or of the environment. Notes if it may hide messages. */
 export async function connected(io: Io, { url, prefix }: Common): Promise<Connection> {
   const target = url ?? io.env["DATABASE_URL"] ?? "";
   if (target === "")
     throw new RangeError("--url URL is missing, and DATABASE_URL is not set; see --help");
-  return await io.connect(target, prefix);
+  const connection = await io.connect(target, prefix);
+  try {
+    const reason = await connection.store.restriction?.();
+    if (reason !== undefined) io.note(`warning: ${reason}`);
+    return connection;
+  } catch (error) {
+    await connection[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /** @throws RangeError that names the option, if the text is no whole number in the range */

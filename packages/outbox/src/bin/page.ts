@@ -159,6 +159,7 @@ function tableOf({ status: { dead }, letters }: Snapshot): string {
 
 function problemOf({ problem, status }: Snapshot): string {
   if (problem !== undefined) return `The database cannot be read: ${problem}`;
+  if (status.restriction !== undefined) return status.restriction;
   return isLate(status) ? "Messages are due and no relay claims them: is one running?" : "";
 }
 

@@ -14,15 +14,18 @@ export interface Status {
   readonly dead: number;
   /** When the first message that no relay has claimed is due; undefined if there is none. */
   readonly nextDue: number | undefined;
+  /** Why the database may hide messages; undefined if it does not. */
+  readonly restriction: string | undefined;
 }
 
 /** @param now - the clock of this process, for a store without one */
 export async function statusOf(
-  store: Pick<OutboxStore<never>, "backlog" | "nextDue" | "now">,
+  store: Pick<OutboxStore<never>, "backlog" | "nextDue" | "now" | "restriction">,
   now: number,
 ): Promise<Status> {
   const at = (await store.now?.()) ?? now;
-  return { at, ...(await store.backlog()), nextDue: await store.nextDue() };
+  const restriction = await store.restriction?.();
+  return { at, ...(await store.backlog()), nextDue: await store.nextDue(), restriction };
 }
 
 /** Whether messages wait although they are due. */

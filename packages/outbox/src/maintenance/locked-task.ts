@@ -8,7 +8,15 @@ import {
 import { LeaderElector, type Leadership, type ResourceLock } from "@holdfast/controller";
 import { withTimeout } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
-import { type Resolved, report, resolveTask, TASK_OPTIONS, type TaskOptions } from "../task.ts";
+import type { OutboxStore } from "../store/outbox-store.ts";
+import {
+  type Resolved,
+  report,
+  reportRestriction,
+  resolveTask,
+  TASK_OPTIONS,
+  type TaskOptions,
+} from "../task.ts";
 
 /** Options for tasks that run in every process, and work in one at a time. Durations are in milliseconds. */
 export interface LockedTaskOptions extends TaskOptions {
@@ -62,6 +70,7 @@ export abstract class LockedTask {
   /** Its name. */
   readonly name: string;
   readonly #options: Resolved<LockedTaskOptions>;
+  readonly #store: Pick<OutboxStore<never>, "restriction">;
   /** The same for all rounds: it measures for how long a dead holder has not renewed. */
   readonly #elector: LeaderElector;
   /** The duration of the longest request of a round, in milliseconds. */
@@ -70,10 +79,16 @@ export abstract class LockedTask {
   #onLead: (() => void) | undefined;
 
   /** @internal */
-  constructor(options: Resolved<LockedTaskOptions>, identity: string) {
+  constructor(
+    options: Resolved<LockedTaskOptions> & {
+      readonly store: Pick<OutboxStore<never>, "restriction">;
+    },
+    identity: string,
+  ) {
     const { name, lock, leaseDuration, acquireTimeout, clock, random, logger } = options;
     this.name = name;
     this.#options = options;
+    this.#store = options.store;
     this.#elector = new LeaderElector({
       lock,
       identity,
@@ -97,7 +112,9 @@ export abstract class LockedTask {
     requireSignal("signal", signal);
     const { interval, clock } = this.#options;
     const delay = (): number => Math.max(interval, this.#longest);
+    const asking = reportRestriction(this.#store, this.#options, signal);
     await loop({ run: () => this.#round(signal), delay, signal, clock });
+    await asking;
   }
 
   /**

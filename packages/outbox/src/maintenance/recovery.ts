@@ -24,7 +24,7 @@ import {
 /** Options for {@link Recovery}. Durations are in milliseconds. */
 export interface RecoveryOptions extends LockedTaskOptions {
   /** Where the messages are. */
-  readonly store: Pick<OutboxStore<never>, "expired" | "recover">;
+  readonly store: Pick<OutboxStore<never>, "expired" | "recover" | "restriction">;
 
   /**
    * The name of the fence of its writes: the same in all processes, another one for each lock.

@@ -23,7 +23,7 @@ const BATCH_DELAY = 50;
 /** Options for {@link Retention}. Durations are in milliseconds. */
 export interface RetentionOptions extends LockedTaskOptions {
   /** Where the messages are. */
-  readonly store: Pick<OutboxStore<never>, "removeDelivered">;
+  readonly store: Pick<OutboxStore<never>, "removeDelivered" | "restriction">;
 
   /**
    * From the end of one round to the start of the next. Above 0.

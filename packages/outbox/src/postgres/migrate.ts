@@ -55,6 +55,10 @@ function schemaOf(prefix: string): Schema {
     prefix,
     migrations: migrationsOf(prefix),
     createTable: `CREATE TABLE IF NOT EXISTS ${prefix}migration (number integer PRIMARY KEY, name text NOT NULL)`,
-    exists: "SELECT 1 WHERE to_regclass($1) IS NOT NULL",
+    exists: `
+      SELECT CASE WHEN row_security_active(found.id)
+        THEN 'row level security applies to the role ' || current_user || ': migrate as the owner of the table'
+        END AS restriction
+      FROM to_regclass($1) AS found (id) WHERE found.id IS NOT NULL`,
   };
 }

@@ -146,6 +146,12 @@ export class PostgresStore implements OutboxStore<Queryable> {
     return Number(row?.["now"]);
   }
 
+  async restriction(signal?: AbortSignal): Promise<string | undefined> {
+    const [row] = await this.#query(this.#sql.restriction, [], signal);
+    if (row === undefined) return undefined;
+    return `row level security of ${this.#table} applies to the role ${row["role"]}, which sees only the messages that the policies allow: give it BYPASSRLS, or a policy FOR ALL USING (true)`;
+  }
+
   async nextDue(signal?: AbortSignal, filter: ClaimFilter = {}): Promise<number | undefined> {
     const { shape, lists } = filterOf(filter);
     const [row] = await this.#query(this.#claims.nextDue(shape), lists, signal);

@@ -22,7 +22,7 @@ const OPTIONS: OptionNames<OutboxMetricsOptions> = {
 /** Options for {@link OutboxMetrics}. */
 export interface OutboxMetricsOptions {
   /** The store that each scrape reads. */
-  readonly store: Pick<OutboxStore<never>, "backlog" | "nextDue">;
+  readonly store: Pick<OutboxStore<never>, "backlog" | "nextDue" | "restriction">;
 
   /**
    * The registry that is scraped.
@@ -58,21 +58,23 @@ export interface OutboxMetricsOptions {
  * | `outbox_messages` | gauge | `status` | messages that are `pending`, `retrying` or `dead` |
  * | `outbox_oldest_due_age_seconds` | gauge | | how long the oldest due message has waited; 0 if none is due |
  * | `outbox_store_up` | gauge | | 1 if the store responded to this scrape, else 0 |
+ * | `outbox_restricted` | gauge | | 1 if row level security may hide messages from the store, whose other gauges may be too low; on PostgreSQL |
  * | `outbox_attempts_total` | counter | `outcome` | attempts that have ended |
  * | `outbox_claimed_total` | counter | | messages that were claimed |
  * | `outbox_claim_duration_seconds` | histogram | | how long a request for messages took |
  * | `outbox_invalid_rows_total` | counter | | rows that are not messages |
  * | `outbox_removed_total` | counter | | delivered messages that the retention removed |
  * | `outbox_clock_ahead_seconds` | gauge | | how far the clock of this process is ahead of that of the database; once a relay has measured it |
+ * | `outbox_listening` | gauge | | 1 if the relay of this process hears of messages that others save, 0 if it finds them by its `pollInterval` only; once a relay has tried to listen |
  * | `outbox_store_errors_total` | counter | | requests to the store that have failed |
  *
  * `outcome` is the type of the {@link OutboxEvent}, each attempt under one of them: `delivered`, `failed`,
  * `dead`, `expired` (its relay died), `lost`, `unwritten`, or `released` (not begun in time, or cut short by
  * a stop). Ids, keys and topics are never labels.
  *
- * The first three gauges are read from the store at each scrape, in one reading, and are the same in every
+ * The first four gauges are read from the store at each scrape, in one reading, and are the same in every
  * process: aggregate them with `max`, the counters with `sum`. When the store fails or takes longer than
- * `storeTimeout`, `outbox_store_up` is 0, the other two have no sample, and all other metrics are scraped
+ * `storeTimeout`, `outbox_store_up` is 0, the other three have no sample, and all other metrics are scraped
  * as usual.
  *
  * @example

@@ -5,7 +5,7 @@ import type { Backlog, OutboxStore } from "../store/outbox-store.ts";
 
 /** Options for {@link storeGauges}. */
 export interface StoreGaugesOptions {
-  readonly store: Pick<OutboxStore<never>, "backlog" | "nextDue">;
+  readonly store: Pick<OutboxStore<never>, "backlog" | "nextDue" | "restriction">;
   readonly register: Registry;
   readonly storeTimeout: number;
   readonly clock: Clock;
@@ -16,6 +16,7 @@ interface Reading {
   readonly backlog: Backlog;
   /** In seconds. */
   readonly age: number;
+  readonly isRestricted: boolean;
 }
 
 /** Registers the gauges that each scrape reads from the store, all from one reading. */
@@ -58,6 +59,17 @@ export function storeGauges({ register, ...options }: StoreGaugesOptions): void 
       this.set((await read()) === undefined ? 0 : 1);
     },
   });
+  if (options.store.restriction === undefined) return;
+  new Gauge({
+    registers,
+    name: "outbox_restricted",
+    help: "Whether row level security may hide messages from this store: 1 or 0",
+    async collect() {
+      const found = await read();
+      if (found === undefined) this.remove();
+      else this.set(Number(found.isRestricted));
+    },
+  });
 }
 
 /** Undefined if the store fails, or does not respond in time. */
@@ -67,12 +79,13 @@ async function readingOf({
   clock,
 }: Omit<StoreGaugesOptions, "register">): Promise<Reading | undefined> {
   const query = async (signal: AbortSignal): Promise<Reading> => {
-    const [{ pending, retrying, dead }, due] = await Promise.all([
+    const [{ pending, retrying, dead }, due, restriction] = await Promise.all([
       store.backlog(signal),
       store.nextDue(signal),
+      store.restriction?.(signal),
     ]);
     const age = due === undefined ? 0 : Math.max(0, clock.now() - due) / 1_000;
-    return { backlog: { pending, retrying, dead }, age };
+    return { backlog: { pending, retrying, dead }, age, isRestricted: restriction !== undefined };
   };
   return await withTimeout(query, storeTimeout, { clock, label: "scrape" }).catch(() => undefined);
 }

@@ -20,7 +20,7 @@ export interface RelayOptions extends TaskOptions {
   /** Where the messages are. */
   readonly store: Pick<
     OutboxStore<never>,
-    "order" | "listen" | "now" | "claim" | "nextDue" | "write"
+    "order" | "listen" | "now" | "restriction" | "claim" | "nextDue" | "write"
   >;
 
   /** Sends them. The relay does not dispose of it. */

@@ -10,7 +10,7 @@ import { loop } from "@holdfast/wait/internal";
 import { failureOf } from "../failure-of.ts";
 import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";
-import { type OutboxEvent, report } from "../task.ts";
+import { type OutboxEvent, report, reportRestriction } from "../task.ts";
 import { ClaimFeed } from "./claim-feed.ts";
 import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
@@ -123,6 +123,7 @@ export class Relay {
     const feeding = this.#feed.run(signal);
     const listening = this.#listen(signal);
     const watching = watchClock(this.#options, signal);
+    const asking = reportRestriction(this.#options.store, this.#options, signal);
     await new Promise<void>((resolve) => onAbort(signal, () => resolve()));
     this.#state = "stopping";
     for (const held of this.#queue.clear()) this.#release(held);
@@ -130,7 +131,7 @@ export class Relay {
     using _ = clock.afterFunc(grace, () => this.#cut.abort(new Error("grace is over")), {
       label: "grace",
     });
-    await Promise.all([feeding, listening, watching]);
+    await Promise.all([feeding, listening, watching, asking]);
     await this.#settled();
     this.#state = "stopped";
   }

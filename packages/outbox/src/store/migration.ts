@@ -30,7 +30,7 @@ export interface Schema {
   readonly createTable: string;
   /** All of them, in the order in which they are applied. */
   readonly migrations: readonly Migration[];
-  /** Reads a row if a table of the name exists. */
+  /** Reads a row if a table of the name exists. A text `restriction` says why its rows are hidden. */
   readonly exists: string;
 }
 
@@ -46,6 +46,9 @@ export function prefixOf(options: MigrateOptions): string {
 export async function missingIn(on: Queryable, schema: Schema): Promise<readonly Migration[]> {
   const { prefix, migrations, exists } = schema;
   const found = await on.query(exists, [`${prefix}migration`]);
+  const restriction = found[0]?.["restriction"];
+  if (typeof restriction === "string")
+    throw new Error(`the rows of ${prefix}migration cannot be read: ${restriction}`);
   const rows = found.length > 0 ? await on.query(`SELECT number FROM ${prefix}migration`) : [];
   // Some settings of a driver make texts or BigInts of numbers.
   const applied = new Set(rows.map(({ number }) => Number(number)));

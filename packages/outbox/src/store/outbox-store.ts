@@ -176,6 +176,13 @@ export interface OutboxStore<Tx> {
    */
   now?(signal?: AbortSignal): Promise<number>;
 
+  /**
+   * Why the database may hide messages from this store: row level security of PostgreSQL. Optional.
+   *
+   * @returns the reason, for people; undefined if the store sees all messages
+   */
+  restriction?(signal?: AbortSignal): Promise<string | undefined>;
+
   /** The instant at which the next message can be claimed; undefined if there is none. */
   nextDue(signal?: AbortSignal, filter?: ClaimFilter): Promise<number | undefined>;
 

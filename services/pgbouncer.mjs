@@ -1,0 +1,81 @@
+// A PgBouncer in transaction mode, in front of a PostgreSQL server.
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { freePort } from "./free-port.mjs";
+import { makeDirectory, removeDirectory, Server, started, userFor } from "./server.mjs";
+
+/** Where Debian keeps it. */
+export const PGBOUNCER_PROGRAM = "/usr/sbin/pgbouncer";
+
+export class PgBouncer {
+  /** @type {string} */ #directory;
+  /** @type {import("./server.mjs").User | undefined} */ #user;
+  /** @type {Server | undefined} */ #server;
+
+  /**
+   * @param {number} port
+   * @param {string} server the URL of the PostgreSQL server
+   */
+  constructor(port, server) {
+    const { hostname, port: serverPort, username, password, pathname } = new URL(server);
+    const url = new URL(server);
+    url.port = `${port}`;
+    this.url = url.href;
+    // PgBouncer refuses to run as root.
+    this.#user = userFor("postgres");
+    this.#directory = makeDirectory("pgbouncer", this.#user);
+    writeFileSync(join(this.#directory, "users.txt"), `"${username}" "${password}"\n`);
+    const settings = {
+      listen_addr: "127.0.0.1",
+      listen_port: port,
+      unix_socket_dir: "",
+      auth_type: "plain",
+      auth_file: join(this.#directory, "users.txt"),
+      pool_mode: "transaction",
+    };
+    const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+    const database = `${pathname.slice(1)} = host=${hostname} port=${serverPort}`;
+    const text = ["[databases]", database, "[pgbouncer]", ...lines, ""].join("\n");
+    writeFileSync(join(this.#directory, "pgbouncer.ini"), text);
+  }
+
+  /** Whether it is installed. */
+  static get isInstalled() {
+    return existsSync(PGBOUNCER_PROGRAM);
+  }
+
+  /** @param {string} server the URL of the PostgreSQL server */
+  static async start(server) {
+    return await started(new PgBouncer(await freePort(), server));
+  }
+
+  /** @param {AbortSignal} [signal] */
+  async start(signal) {
+    this.#server = await Server.start(
+      {
+        name: "PgBouncer",
+        directory: this.#directory,
+        command: PGBOUNCER_PROGRAM,
+        args: [join(this.#directory, "pgbouncer.ini")],
+        user: this.#user,
+        greet: async () => {
+          const client = new pg.Client(this.url);
+          client.on("error", () => undefined); // told by the rejection, too
+          try {
+            await client.connect();
+          } finally {
+            await client.end();
+          }
+        },
+      },
+      signal,
+    );
+  }
+
+  /** Stops for good. */
+  async [Symbol.asyncDispose]() {
+    await this.#server?.stop("SIGINT");
+    removeDirectory(this.#directory);
+  }
+}
