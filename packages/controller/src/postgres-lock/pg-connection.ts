@@ -20,16 +20,16 @@ export function isOfServer(error: unknown): error is { readonly code: string } {
 }
 
 /**
- * Refuses a connection that another part of the program has given back inside a transaction: a COMMIT would commit
- * that work too, and without one this work would be lost.
+ * What is wrong with a connection that another part of the program has given back inside a transaction: a COMMIT would
+ * commit that work too, and without one this work would be lost. It must be closed.
  */
-export function requireNoTransaction(connection: object): void {
+export function leftTransaction(connection: object): Error | undefined {
   const { getTransactionStatus } = connection as { getTransactionStatus?: () => unknown };
   const status = getTransactionStatus?.call(connection);
-  if (status === "T" || status === "E")
-    throw new Error(
-      "the pool lent a connection inside a transaction that another part of the program has left open: it is closed, and that transaction rolled back. End each transaction before release()",
-    );
+  if (status !== "T" && status !== "E") return undefined;
+  return new Error(
+    "the pool lent a connection inside a transaction that another part of the program has left open: it is closed, and that transaction rolled back. End each transaction before release()",
+  );
 }
 
 /**

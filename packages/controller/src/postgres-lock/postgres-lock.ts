@@ -11,7 +11,7 @@ import {
   type PoolEvents,
 } from "../sql-lock/lent-connection.ts";
 import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/sql-lock.ts";
-import { cancelRequest, isOfServer, requireNoTransaction } from "./pg-connection.ts";
+import { cancelRequest, isOfServer, leftTransaction } from "./pg-connection.ts";
 
 const OPTIONS: OptionNames<PostgresLockOptions> = {
   name: true,
@@ -131,8 +131,8 @@ function dialectOf(client: PostgresClient): Dialect {
   if (isPool(client)) keepFromCrashing(client);
   const read: Dialect["read"] = async (sql, values, signal) => {
     const request = (on: PostgresClient) => {
-      requireNoTransaction(on);
-      return on.query(sql, values);
+      const problem = leftTransaction(on);
+      return problem === undefined ? on.query(sql, values) : Promise.reject(problem);
     };
     const { rows } = await (isPool(client)
       ? onLentConnection(lenderOf(client), request, signal)

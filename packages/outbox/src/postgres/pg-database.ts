@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { abortable, deferred, requireFunction, requireMethods } from "@holdfast/clock/internal";
-import { cancelRequest, isOfServer, requireNoTransaction } from "@holdfast/controller/internal";
+import { cancelRequest, isOfServer, leftTransaction } from "@holdfast/controller/internal";
 import { isTimeoutError, TerminalError, withTimeout } from "@holdfast/wait";
 import type { Queryable, Row } from "../store/database.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
@@ -78,8 +78,11 @@ export interface PgResult {
  * last.
  *
  * A connection whose request was aborted or timed out is closed, as is one whose server takes no writes
- * (25006): the next request opens another, which may lead to the new primary. Set `query_timeout` too: without it a
- * statement of your own waits minutes for a network that drops packets silently.
+ * (25006): the next request opens another, which may lead to the new primary. The request is ended on the server, too:
+ * one that waits for a lock or for a standby would go on there, and keep its connection beside those of the pool.
+ *
+ * Other code may share the pool. If it has given a connection back inside a transaction, that transaction is rolled
+ * back, and `onError` receives an error the first time.
  *
  * @example
  * ```ts no-run
@@ -91,18 +94,22 @@ export interface PgResult {
  */
 export class PgDatabase implements PostgresDatabase {
   readonly #pool: PgPool;
+  readonly #onError: (error: Error) => void;
+  #hasFoundTransaction = false;
   /** The number of connections that listen. */
   #listening = 0;
 
   /**
    * @param pool - a pool of `pg`; ends with this object
-   * @param onError - receives errors of idle connections, which the pool replaces
+   * @param onError - receives errors of idle connections, which the pool replaces, and one error if the pool has lent a
+   * connection inside a transaction
    * @throws TypeError that names the argument
    */
   constructor(pool: PgPool, onError: (error: Error) => void = () => {}) {
     requireMethods("pool", pool, ["connect", "query", "on", "end"]);
     requireFunction("onError", onError);
     this.#pool = pool;
+    this.#onError = onError;
     // An error event without a listener ends the process. One that breaks together with its start does so before
     // whoever awaits it could listen, and rejects their statement.
     pool.on("error", onError);
@@ -142,9 +149,7 @@ export class PgDatabase implements PostgresDatabase {
     this.#requireSpare();
     this.#listening++;
     try {
-      const connect = (): Promise<PgClient> => this.#pool.connect();
-      const onLate = (client: PgClient): void => client.release();
-      const client = await abortable(connect, signal, onLate);
+      const client = await this.#lend(signal);
       const notify = (own: string): Promise<unknown> =>
         this.query("SELECT pg_notify($1, '')", [own], signal);
       await listenUntilLost(client, { channel, onNotify, notify, signal });
@@ -165,13 +170,9 @@ export class PgDatabase implements PostgresDatabase {
     work: (connection: Connection) => Promise<Value>,
     signal?: AbortSignal,
   ): Promise<Value> {
-    const connect = (): Promise<PgClient> => this.#pool.connect();
-    const client = await (signal === undefined
-      ? connect()
-      : abortable(connect, signal, (late) => late.release()));
+    const client = await this.#lend(signal);
     const connection = new Connection(client, this.#pool.options);
     try {
-      connection.requireNoTransaction();
       if (signal === undefined) return await work(connection);
       return await abortable(() => work(connection), signal);
     } catch (error) {
@@ -179,6 +180,22 @@ export class PgDatabase implements PostgresDatabase {
       throw error;
     } finally {
       connection.release();
+    }
+  }
+
+  /** A connection outside of transactions: one that others have left inside one is closed, which rolls it back. */
+  async #lend(signal?: AbortSignal): Promise<PgClient> {
+    const connect = (): Promise<PgClient> => this.#pool.connect();
+    for (let left = this.#pool.options?.max ?? 10; ; left--) {
+      const client = await (signal === undefined
+        ? connect()
+        : abortable(connect, signal, (late) => late.release()));
+      const problem = leftTransaction(client);
+      if (problem === undefined) return client;
+      client.release(problem);
+      if (left === 0) throw problem;
+      if (!this.#hasFoundTransaction) this.#onError(problem);
+      this.#hasFoundTransaction = true;
     }
   }
 
@@ -217,16 +234,6 @@ class Connection {
 
   get isUsable(): boolean {
     return this.#failure === undefined;
-  }
-
-  /** @throws Error if another user of the pool has left a transaction open on it */
-  requireNoTransaction(): void {
-    try {
-      requireNoTransaction(this.#client);
-    } catch (error) {
-      this.fail(error);
-      throw error;
-    }
   }
 
   async run(text: string, params: readonly unknown[] = []): Promise<PgResult> {

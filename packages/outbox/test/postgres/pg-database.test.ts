@@ -120,19 +120,50 @@ it("asks for no end of a request that the server has answered", async () => {
   expect(released).toEqual([ofServer("57P01")]);
 });
 
+const doors: typeof calls = {
+  query: (database) => database.query("INSERT"),
+  transaction: (database) => database.transaction((tx) => tx.query("INSERT")),
+  readCommitted: (database) => database.readCommitted((tx) => tx.query("INSERT")),
+  listen: async (database) => {
+    const stop = new AbortController();
+    const listening = database.listen("a", () => {}, stop.signal);
+    await new Promise(setImmediate);
+    stop.abort();
+    await listening;
+  },
+};
+
 it.each(
-  Object.entries(calls).flatMap(([name, call]) =>
-    ["T", "E"].map((status) => [name, status, call] as const),
+  Object.entries(doors).flatMap(([name, door]) =>
+    ["T", "E"].map((status) => [name, status, door] as const),
   ),
 )(
-  "refuses a connection that was left in a transaction to a %s, and closes it (%s)",
-  async (_, status, call) => {
-    const { texts, released, client, database } = setUp();
-    Object.assign(client, { getTransactionStatus: () => status });
-    await expect(call(database)).rejects.toThrow(/another part of the program has left open/);
-    expect([texts, released]).toEqual([[], [expect.any(Error)]]);
+  "closes a connection that others have left in a transaction, and uses another for %s (%s)",
+  async (_, status, door) => {
+    const { texts, released, client, errors, database } = setUp();
+    for (const uses of [1, 2]) {
+      released.length = 0;
+      Object.assign(client, {
+        getTransactionStatus: () => {
+          if (released.length > 0) return "I";
+          if (uses === 1) expect(texts).toEqual([]);
+          return status;
+        },
+      });
+      await door(database);
+      expect(released[0]).toMatchObject({ message: expect.stringContaining("has left open") });
+    }
+    expect(errors).toHaveLength(1); // It is told once.
+    expect(texts).not.toEqual([]);
   },
 );
+
+it("gives up when every connection is inside a transaction", async () => {
+  const { texts, released, client, database } = setUp();
+  Object.assign(client, { getTransactionStatus: () => "T" });
+  await expect(database.query("INSERT")).rejects.toThrow("has left open");
+  expect([texts, released.length]).toEqual([[], 11]);
+});
 
 it.each([
   ["a statement", async (tx: Queryable) => void (await tx.query("INSERT"))],

@@ -228,8 +228,9 @@ it("never commits a transaction that another part of the program has left open",
   const { url, owner } = await setUp();
   await using _ = owner;
   await owner.query("CREATE TABLE foreign_work (n integer)");
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
-  await using database = new PgDatabase(pool);
+  const pool = new pg.Pool({ connectionString: url, max: 2 });
+  const errors: Error[] = [];
+  await using database = new PgDatabase(pool, (error) => errors.push(error));
   const lock = new PostgresLock(pool, { name: "a" });
   await lock.createTable();
   const doors: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -237,17 +238,26 @@ it("never commits a transaction that another part of the program has left open",
     transaction: () => database.transaction((tx) => tx.query("SELECT 1")),
     readCommitted: () => database.readCommitted((tx) => tx.query("SELECT 1")),
     migrate: () => migrate(database, { prefix: "other_" }),
-    lock: () => lock.get(signal),
+    listen: async () => {
+      const stop = new AbortController();
+      await database.listen("a", () => stop.abort(), stop.signal);
+    },
+    lock: async () => {
+      await expect(lock.get(signal)).rejects.toThrow(/another part of the program has left open/);
+      await lock.get(signal);
+    },
   };
   for (const [name, door] of Object.entries(doors)) {
     const leaking = await pool.connect();
     await leaking.query("BEGIN");
     await leaking.query("INSERT INTO foreign_work VALUES (1)");
     leaking.release();
-    await expect(door(), name).rejects.toThrow(/another part of the program has left open/);
     await door();
+    expect([name, await owner.query("SELECT * FROM foreign_work")]).toEqual([name, []]);
   }
-  expect(await owner.query("SELECT * FROM foreign_work")).toEqual([]);
+  expect(errors.map(String)).toEqual([
+    expect.stringContaining("another part of the program has left open"),
+  ]);
 });
 
 it("listens again after each end of an idle session, and finds what was saved meanwhile", async () => {
