@@ -31,6 +31,7 @@ const COMMON = {
   url: { type: "string" },
   prefix: { type: "string", default: "outbox_" },
   json: { type: "boolean", default: false },
+  timeout: { type: "string", default: "60" },
 } as const;
 
 /** The values of the options that every command has. */
@@ -38,6 +39,8 @@ interface Common {
   readonly url?: string | undefined;
   readonly prefix: string;
   readonly json: boolean;
+  /** In seconds. */
+  readonly timeout: string;
 }
 
 /** What a command was given. */
@@ -66,11 +69,12 @@ export function read<Own extends OwnOptions>(
 }
 
 /** Connects to the database of the options, or of the environment. Notes if it may hide messages. */
-export async function connected(io: Io, { url, prefix }: Common): Promise<Connection> {
+export async function connected(io: Io, { url, prefix, timeout }: Common): Promise<Connection> {
+  const seconds = wholeNumber("--timeout", timeout, { most: 86_400 });
   const target = url ?? io.env["DATABASE_URL"] ?? "";
   if (target === "")
     throw new RangeError("--url URL is missing, and DATABASE_URL is not set; see --help");
-  const connection = await io.connect(target, prefix);
+  const connection = await io.connect(target, prefix, seconds * 1_000);
   try {
     const reason = await connection.store.restriction?.();
     if (reason !== undefined) io.note(`warning: ${reason}`);

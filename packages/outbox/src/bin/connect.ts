@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { optional } from "@holdfast/controller/internal";
 import * as mysql from "../mysql/migrate.ts";
@@ -11,6 +12,8 @@ import type { PostgresDatabase } from "../postgres/postgres-database.ts";
 import { PostgresStore } from "../postgres/postgres-store.ts";
 import { requirePrefix } from "../store/database.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
+import { mysqlParameters, requirePostgresParameters } from "./parameters.ts";
+import { TOO_LONG } from "./problem.ts";
 
 /** An outbox in a database. */
 export interface Connection extends AsyncDisposable {
@@ -23,23 +26,30 @@ export interface Connection extends AsyncDisposable {
   readonly pending: () => Promise<readonly string[]>;
 }
 
-/** Opens the outbox whose tables have this prefix, in the database of a URL or a folder of PGlite. */
-export type Connect = (target: string, prefix: string) => Promise<Connection>;
+/**
+ * Opens the outbox whose tables have this prefix, in the database of a URL or a folder of PGlite.
+ *
+ * @param timeout - the longest that a statement may take, in milliseconds; default: 60,000. A PGlite has no limit
+ */
+export type Connect = (target: string, prefix: string, timeout?: number) => Promise<Connection>;
 
 /** How long a server may take to answer, in milliseconds. */
 const CONNECT_TIMEOUT = 10_000;
 
+/** How much later than a statement a connection without any response ends, in milliseconds. */
+const SILENCE = 2_000;
+
 /** @throws RangeError if the target is none; Error that names the driver to install */
-export const connect: Connect = async (target, prefix) => {
+export const connect: Connect = async (target, prefix, timeout = 60_000) => {
   requirePrefix("--prefix", prefix);
   const [, scheme] = /^([a-z]+):\/\//.exec(target) ?? [];
   switch (scheme) {
     case "postgres":
     case "postgresql":
-      return await openPostgres(target, prefix);
+      return await openPostgres(target, prefix, timeout);
     case "mysql":
     case "mariadb":
-      return await openMySql(target, prefix);
+      return await openMySql(target, prefix, timeout);
     case undefined:
       return await openPGlite(target, prefix);
     default:
@@ -47,24 +57,26 @@ export const connect: Connect = async (target, prefix) => {
   }
 };
 
-async function openPostgres(url: string, prefix: string): Promise<Connection> {
+async function openPostgres(url: string, prefix: string, timeout: number): Promise<Connection> {
   const name = nameOf(url);
+  requirePostgresParameters(url);
   const { default: pg } = await optional("pg", import("pg"));
   const pool = new pg.Pool({
     connectionString: url,
     max: 2,
     connectionTimeoutMillis: CONNECT_TIMEOUT,
+    query_timeout: timeout, // PgDatabase ends the statement on the server, too, also through a pooler.
   });
   return onPostgres(name, new PgDatabase(pool), prefix);
 }
 
-async function openMySql(url: string, prefix: string): Promise<Connection> {
+async function openMySql(url: string, prefix: string, timeout: number): Promise<Connection> {
   const name = nameOf(url);
+  const parameters = mysqlParameters(url.replace(/^mariadb:/, "mysql:"));
   const { createPool } = await optional("mysql2", import("mysql2/promise"));
-  const uri = url.replace(/^mariadb:/, "mysql:");
-  const database = new MySqlDatabase(
-    createPool({ uri, connectionLimit: 2, connectTimeout: CONNECT_TIMEOUT }),
-  );
+  const pool = createPool({ ...parameters, connectionLimit: 2, connectTimeout: CONNECT_TIMEOUT });
+  pool.on("connection", (connection) => limitStatements(connection, timeout));
+  const database = new MySqlDatabase(pool);
   return {
     name,
     store: new MySqlStore(database, { prefix }),
@@ -72,6 +84,27 @@ async function openMySql(url: string, prefix: string): Promise<Connection> {
     pending: () => mysql.pendingSql(database, prefix),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
+}
+
+/** The part of a connection of `mysql2` that {@link limitStatements} uses. */
+interface Session {
+  query(sql: string, onEnd: (error: unknown) => void): unknown;
+  readonly stream?: Socket;
+}
+
+/**
+ * Ends statements on the server: all of MariaDB, those of MySQL that read, and waits for locks. A server that says nothing
+ * at all for longer has lost the connection.
+ */
+function limitStatements(connection: unknown, timeout: number): void {
+  const { query, stream } = connection as Session;
+  const seconds = Math.ceil(timeout / 1_000);
+  query.call(
+    connection,
+    `SET SESSION lock_wait_timeout = ${seconds}, innodb_lock_wait_timeout = ${seconds} /*M!100101 , max_statement_time = ${seconds} */ /*!50708 , max_execution_time = ${timeout} */`,
+    () => {}, // Without them the limit below is left.
+  );
+  stream?.setTimeout(timeout + SILENCE, () => stream.destroy(new Error(TOO_LONG)));
 }
 
 /** A folder that is none would become a new database. */

@@ -1,6 +1,13 @@
 import { problemOf } from "@holdfast/controller/internal";
 import { safeText } from "./text.ts";
 
+/** The problem of a statement that has taken longer than it may. */
+export const TOO_LONG =
+  "a statement took longer than --timeout allows: raise it, or look for what holds a lock";
+
+/** The errors of such a statement: of `pg`, MySQL, MariaDB, and of waits for a lock. */
+const LIMITS: readonly unknown[] = ["Query read timeout", 3024, 1969, 1205];
+
 /** No such table, in PostgreSQL and MySQL. */
 const NO_TABLE: readonly unknown[] = ["42P01", "ER_NO_SUCH_TABLE"];
 
@@ -11,7 +18,8 @@ const NO_TABLE: readonly unknown[] = ["42P01", "ER_NO_SUCH_TABLE"];
  * @param given - URLs, and texts that were meant to be some
  */
 export function problemText(error: unknown, given: readonly (string | undefined)[]): string {
-  const { code } = (error ?? {}) as { readonly code?: unknown };
+  const { code, errno, message } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  if (LIMITS.includes(errno) || LIMITS.includes(message)) return TOO_LONG;
   if (NO_TABLE.includes(code))
     return "there are no tables of this outbox: run npx @holdfast/outbox migrate, or name their --prefix";
   const secrets = given.flatMap((text = "") => secretsIn(text));

@@ -15,7 +15,8 @@ const LOCK = 7_305_120_553;
 
 /**
  * Brings the tables of an outbox up to date. Processes that start together wait for one another; each
- * migration is applied once, and all that are missing in one transaction.
+ * migration is applied once, and all that are missing in one transaction. A `statement_timeout` of the server does not
+ * limit it; a `query_timeout` of the pool does.
  *
  * @param database - the database, with the right to create tables if one is missing
  * @returns the numbers of the migrations it applied
@@ -39,6 +40,7 @@ export async function migrate(
   // A program that may not create tables can start once they are there.
   if ((await missingIn(database, schema)).length === 0) return [];
   return await database.transaction(async (tx) => {
+    await tx.query("SELECT set_config('statement_timeout', '0', true)"); // An index of a large table takes its time.
     await tx.query("SELECT pg_advisory_xact_lock($1::bigint)", [LOCK]);
     return await applyMissing(tx, schema);
   });

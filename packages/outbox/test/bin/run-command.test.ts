@@ -1,5 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { tempFolder } from "../../../../test/temp-folder.ts";
 import { connect } from "../../src/bin/connect.ts";
+import { mysqlParameters } from "../../src/bin/parameters.ts";
 import { CommandWorld, message } from "./fake-io.ts";
 
 const NAMES = "status, dead, migrate, page";
@@ -82,6 +86,106 @@ describe("npx @holdfast/outbox", () => {
       expect(connection.name).toBe(name);
     },
   );
+
+  it.each<[url: string, problem: string]>([
+    [
+      "mysql://h/db?ssl-mode=PREFERRED",
+      "ssl-mode of --url must be one of DISABLED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY, got PREFERRED",
+    ],
+    [
+      "mariadb://h/db?ssl-mode=",
+      "ssl-mode of --url must be one of DISABLED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY, got nothing",
+    ],
+    [
+      "mysql://h/db?ssl-mode=REQUIRED&ssl-mode=DISABLED",
+      "--url must have the parameter ssl-mode once",
+    ],
+    ["mysql://h/db?ssl-mode=DISABLED&ssl={}", "--url has ssl and ssl-mode=DISABLED: leave one out"],
+    [
+      "mysql://h/db?sslmode=require",
+      "--url has the parameter sslmode, which would have no effect; it may have charset, compress, enableCleartextPlugin, socketPath, ssl, timezone, user, password, ssl-mode, ssl-ca",
+    ],
+    [
+      "postgres://h/db?sslmode=allow",
+      "sslmode of --url must be one of disable, prefer, require, verify-ca, verify-full, no-verify, got allow",
+    ],
+    [
+      "postgres://h/db?sslmode=require&sslmode=disable",
+      "--url must have the parameter sslmode once",
+    ],
+    ["postgresql://h/db?ssl=no", "ssl of --url must be one of true, 1, 0, got no"],
+    [
+      "postgres://h/db?channel_binding=require",
+      "channel_binding of --url must be one of disable, prefer, got require",
+    ],
+    ...["ssl-mode=REQUIRED", "sslMode=require", "schema=shop", "query_timeout=1", "toString=1"].map(
+      (parameter): [string, string] => [
+        `postgres://h/db?${parameter}`,
+        `--url has the parameter ${parameter.split("=")[0]}, which would have no effect; it may have user, password, host, port, application_name, fallback_application_name, client_encoding, options, statement_timeout, lock_timeout, idle_in_transaction_session_timeout, sslmode, sslrootcert, sslcert, sslkey, sslnegotiation, uselibpqcompat, ssl, channel_binding`,
+      ],
+    ),
+  ])("refuses the URL %s, of which a part would be ignored", async (url, problem) => {
+    const { code, stderr } = await new CommandWorld().run(["status", "--url", url], { connect });
+    expect([code, stderr]).toEqual([2, `error: ${problem}\n`]);
+  });
+
+  it.each([
+    ["mysql://u@h/db?ssl-mode=disabled", undefined],
+    ["mysql://u@h/db", undefined],
+    ["mysql://u@h/db?ssl-mode=required", { rejectUnauthorized: false }],
+    ["mysql://u@h/db?ssl-mode=VERIFY_CA", { rejectUnauthorized: true }],
+    ["mysql://u@h/db?ssl-mode=VERIFY_IDENTITY", { rejectUnauthorized: true, verifyIdentity: true }],
+  ])("takes the settings of TLS from %s", (url, ssl) => {
+    expect(mysqlParameters(url)).toEqual({ uri: "mysql://u@h/db", ...(ssl && { ssl }) });
+  });
+
+  it("takes user, password and a certificate from a URL of MySQL", () => {
+    const ca = join(tempFolder(), "ca.pem");
+    writeFileSync(ca, "certificate");
+    const url = `mysql://h/db?user=u&password=p%23&ssl-ca=${ca}&timezone=Z`;
+    const ssl = { rejectUnauthorized: true, ca: "certificate" };
+    expect(mysqlParameters(url)).toEqual({ uri: "mysql://u:p%23@h/db?timezone=Z", ssl });
+  });
+
+  it.each(["0", "x", "86401"])("refuses --timeout %s", async (text) => {
+    const { code, stderr } = await new CommandWorld().run(["status", "--timeout", text]);
+    const problem = `--timeout must be a whole number from 1 to 86400, got ${text}`;
+    expect([code, stderr]).toEqual([2, `error: ${problem}\n`]);
+  });
+
+  it("hands --timeout on, 60 s by default", async () => {
+    const world = new CommandWorld();
+    const seen: (number | undefined)[] = [];
+    const open = async (_: string, __: string, timeout?: number) => {
+      seen.push(timeout);
+      return world.connection();
+    };
+    await world.run(["status"], { connect: open });
+    await world.run(["status", "--timeout", "3600"], { connect: open });
+    expect(seen).toEqual([60_000, 3_600_000]);
+  });
+
+  it.each([
+    new Error("Query read timeout"),
+    ...[1205, 1969, 3024].map((errno) => Object.assign(new Error("too long"), { errno })),
+  ])("names --timeout after %s", async (error) => {
+    const world = new CommandWorld();
+    world.store.backlog = () => Promise.reject(error);
+    expect((await world.run(["status"])).stderr).toBe(
+      "error: a statement took longer than --timeout allows: raise it, or look for what holds a lock\n",
+    );
+  });
+
+  it("notes before the result of each command that messages may be hidden", async () => {
+    const world = new CommandWorld();
+    Object.assign(world.store, { restriction: async () => "row level security" });
+    const runs = [["status"], ["dead", "list"], ["dead", "replay", "--all"], ["migrate"]];
+    for (const args of runs)
+      expect((await world.run(args)).stderr).toMatch(/^warning: row level security\n/);
+    Object.assign(world.store, { restriction: () => Promise.reject(new Error("away")) });
+    expect(await world.run(["status"])).toMatchObject({ code: 2, stderr: "error: away\n" });
+    expect(world.open).toBe(0);
+  });
 
   it("refuses a prefix that is none before it connects", async () => {
     const world = new CommandWorld();

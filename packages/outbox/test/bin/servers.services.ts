@@ -1,13 +1,16 @@
 import type { Database, OutboxStore, Queryable } from "@holdfast/outbox";
 import { MySqlStore } from "@holdfast/outbox/mysql";
 import { PostgresStore } from "@holdfast/outbox/postgres";
+import { createConnection } from "mysql2/promise";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { freePort } from "../../../../test/free-port.ts";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
+import { TcpProxy } from "../../../../test/tcp-proxy.ts";
 import { connect } from "../../src/bin/connect.ts";
+import { problemText } from "../../src/bin/problem.ts";
 import { connectToMySql } from "../mysql/connect-to-mysql.ts";
 import { connectTo } from "../services/test-database.ts";
 import { message } from "./fake-io.ts";
@@ -22,6 +25,13 @@ interface Server {
   };
   /** Runs a script as the client of the server does. */
   readonly runScript: (url: string, script: string) => Promise<void>;
+  /** Locks the table of messages. */
+  readonly lock: (url: string) => Promise<Blocker>;
+}
+
+interface Blocker extends AsyncDisposable {
+  /** The number of statements that wait for the lock. */
+  waiting(): Promise<number>;
 }
 
 const SERVERS: readonly Server[] = [
@@ -38,6 +48,20 @@ const SERVERS: readonly Server[] = [
       await client.query(script);
       await client.end();
     },
+    lock: async (url) => {
+      const client = new pg.Client(url);
+      await client.connect();
+      await client.query("BEGIN");
+      await client.query("LOCK TABLE outbox_message");
+      return {
+        waiting: async () => {
+          const sql =
+            "SELECT FROM pg_locks WHERE NOT granted AND relation = 'outbox_message'::regclass";
+          return (await client.query(sql)).rows.length;
+        },
+        [Symbol.asyncDispose]: () => client.end(),
+      };
+    },
   },
   {
     name: "MariaDB",
@@ -49,6 +73,17 @@ const SERVERS: readonly Server[] = [
     runScript: async (url, script) => {
       await using database = connectToMySql(url);
       for (const statement of script.split(";\n").slice(0, -1)) await database.query(statement);
+    },
+    lock: async (url) => {
+      const connection = await createConnection(url);
+      await connection.query("LOCK TABLES outbox_message WRITE");
+      return {
+        waiting: async () => {
+          const [rows] = await connection.query("SHOW PROCESSLIST");
+          return (rows as { State: string }[]).filter(({ State }) => /lock/i.test(State)).length;
+        },
+        [Symbol.asyncDispose]: () => connection.end(),
+      };
     },
   },
 ];
@@ -117,6 +152,34 @@ describe.each(SERVERS)("npx @holdfast/outbox on $name", (server) => {
     expect(JSON.parse(status.stdout)).toMatchObject({ pending: 9, retrying: 0, dead: 0 });
   });
 
+  it("ends a statement that takes longer than --timeout, and names the option", async () => {
+    const url = await make();
+    await runBin(["migrate"], url);
+    await using blocker = await server.lock(url);
+    const limited = await runBin(["status", "--timeout", "1"], url);
+    expect(limited).toEqual({
+      code: 2,
+      stdout: "",
+      stderr:
+        "error: a statement took longer than --timeout allows: raise it, or look for what holds a lock\n",
+    });
+    await expect.poll(() => blocker.waiting()).toBe(0);
+  });
+
+  it("ends when the server says nothing for longer than --timeout", async () => {
+    const url = await make();
+    await runBin(["migrate"], url);
+    await using proxy = await TcpProxy.to(url);
+    const { store, [Symbol.asyncDispose]: end } = await connect(proxy.url, "outbox_", 1_000);
+    await store.backlog();
+    proxy.deaf = true;
+    await expect(store.backlog()).rejects.toSatisfy((error) =>
+      problemText(error, []).includes("--timeout"),
+    );
+    proxy.cut();
+    await end();
+  });
+
   it("fails without the password if it is wrong, and if no server listens", async () => {
     const wrong = new URL(await make());
     wrong.password = "wr%C3%B6ng-secret";
@@ -132,3 +195,16 @@ describe.each(SERVERS)("npx @holdfast/outbox on $name", (server) => {
     expect(refused.stderr + away.stderr).not.toMatch(/secret/);
   });
 });
+
+it.each(["REQUIRED", "VERIFY_CA", "verify_identity"])(
+  "npx @holdfast/outbox does not connect without TLS with ssl-mode=%s",
+  async (mode) => {
+    const url = new URL(await makeMySqlDatabase(requiredUrl("MYSQL_URL")));
+    url.searchParams.set("ssl-mode", mode);
+    const { code, stderr } = await runBin(["migrate"], url.href);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/does not support secure connection/i),
+    ]);
+  },
+);
