@@ -11,6 +11,8 @@ import { instantText, jsonLine, safeText } from "./text.ts";
 
 /** How often the page looks, in milliseconds. */
 const PERIOD = 2_000;
+/** How often it tries to listen, in milliseconds. */
+const LISTEN_PERIOD = 30_000;
 /** How many dead letters it shows. */
 const LETTERS = 100;
 /** In place of a text that needs the token. */
@@ -35,6 +37,8 @@ interface Snapshot {
   readonly letters: readonly Letter[];
   /** Why the database cannot be read now; undefined if it can. */
   readonly problem: string | undefined;
+  /** Whether no notification reaches this process, or a relay that connects as it does. */
+  readonly polls: boolean;
 }
 
 /** What was last read of an outbox. */
@@ -44,6 +48,7 @@ class Board implements SnapshotSource<Snapshot> {
   readonly #listeners = new Set<() => void>();
   #seen: Pick<Snapshot, "status" | "letters">;
   #problem: string | undefined;
+  #polls: boolean;
 
   private constructor(
     connection: Connection,
@@ -53,6 +58,7 @@ class Board implements SnapshotSource<Snapshot> {
     this.#connection = connection;
     this.#clock = clock;
     this.#seen = seen;
+    this.#polls = connection.store.listen === undefined;
   }
 
   /** Rejects if the outbox cannot be read. */
@@ -62,7 +68,8 @@ class Board implements SnapshotSource<Snapshot> {
 
   snapshot(): Snapshot {
     const at = this.#clock.now();
-    return { at, database: this.#connection.name, ...this.#seen, problem: this.#problem };
+    const { name: database } = this.#connection;
+    return { at, database, ...this.#seen, problem: this.#problem, polls: this.#polls };
   }
 
   onChange(listener: () => void): Disposable {
@@ -73,6 +80,19 @@ class Board implements SnapshotSource<Snapshot> {
   async refresh(): Promise<void> {
     this.#seen = await look(this.#connection, this.#clock);
     this.fail(undefined);
+  }
+
+  /** Finds out whether notifications arrive, and follows the connection. */
+  async listen(signal: AbortSignal): Promise<void> {
+    const onError = (): void => {
+      this.#polls = true;
+    };
+    const listen = async (): Promise<void> => {
+      await this.#connection.store.listen?.(() => {
+        this.#polls = false;
+      }, signal);
+    };
+    await loop({ run: listen, onError, delay: () => LISTEN_PERIOD, clock: this.#clock, signal });
   }
 
   /** Shows why the database cannot be read, beside what was last read of it. */
@@ -131,7 +151,9 @@ export const page: Command = async (args, io) => {
   const onError = (error: unknown): void =>
     board.fail(problemText(error, [values.url, io.env["DATABASE_URL"]]));
   const delay = (): number => PERIOD;
+  const listening = board.listen(signal);
   await loop({ run: () => board.refresh(), onError, delay, immediate: false, clock, signal });
+  await listening;
   return 0;
 };
 
@@ -163,6 +185,11 @@ function problemOf({ problem, status }: Snapshot): string {
   return isLate(status) ? "Messages are due and no relay claims them: is one running?" : "";
 }
 
+function pollsOf({ polls }: Snapshot): string {
+  if (!polls) return "";
+  return '<p id="polls">No notification arrives here: relays that connect in the same way look every pollInterval.</p>';
+}
+
 /** The content of the page. */
 function mainOf(snapshot: Snapshot): string {
   const { database, status } = snapshot;
@@ -172,6 +199,7 @@ function mainOf(snapshot: Snapshot): string {
   return `<header id="about"><h1>Outbox</h1><p>${escapeHtml(safeText(database))}</p></header>
 <p id="problem" role="alert">${escapeHtml(problemOf(snapshot))}</p>
 <dl id="counts">${counts.join("")}<div><dt>next attempt</dt><dd>${escapeHtml(nextText(status))}</dd></div></dl>
+${pollsOf(snapshot)}
 <h2>Dead letters</h2>
 ${tableOf(snapshot)}`;
 }

@@ -110,5 +110,7 @@ function twice(name: string): RangeError {
 }
 
 function refused(name: string, values: readonly string[], value: string): RangeError {
-  return new RangeError(`${name} of --url must be one of ${values.join(", ")}, got ${value === "" ? "nothing" : value}`);
+  return new RangeError(
+    `${name} of --url must be one of ${values.join(", ")}, got ${value === "" ? "nothing" : value}`,
+  );
 }

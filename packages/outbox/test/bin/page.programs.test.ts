@@ -89,6 +89,28 @@ describe("npx @holdfast/outbox page", () => {
     },
   );
 
+  it("tells that no notification arrives, while that is so", async () => {
+    const world = new CommandWorld();
+    const listens: (() => void)[] = [];
+    let listenings = 0;
+    world.store.listen = async (onNotify, signal) => {
+      if (++listenings === 1) throw new Error("LISTEN hears nothing");
+      listens.push(onNotify);
+      await world.clock.sleep(60_000, { signal });
+      throw new Error("connection lost");
+    };
+    const { url, end } = await serve(world);
+    const tells = async () => (await (await fetch(url)).text()).includes('<p id="polls">');
+    expect(await tells()).toBe(true);
+    await world.clock.step(30_000);
+    listens[0]?.();
+    expect(await tells()).toBe(false);
+    await world.clock.step(60_000);
+    expect(await tells()).toBe(true);
+    await end();
+    expect(world.clock.waiters()).toBe(0);
+  });
+
   it("prints its address as JSON", async () => {
     const { printed, end } = await serve(new CommandWorld(), ["--json"]);
     expect(printed).toMatch(/^\{"url":"http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{22}"\}$/);
