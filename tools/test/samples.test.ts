@@ -38,6 +38,64 @@ it("limits the time of a call, and not of the wait for a limiter of one's own", 
   expect(samples.filter(({ waits }) => waits.length > 0)).toEqual([]);
 });
 
+/** The pools of `pg` that a text makes: the settings of each, and the sample that it is in. */
+function poolsIn(text: string): { readonly settings: string; readonly sample: string }[] {
+  const samples = [...text.matchAll(/```ts.*\n([\s\S]*?)```/g)].map(([, sample = ""]) => sample);
+  return samples.flatMap((sample) =>
+    [...sample.matchAll(/new (?:pg\.)?Pool\(([^)]*)\)/g)].map(([, settings = ""]) => ({
+      settings,
+      sample,
+    })),
+  );
+}
+
+function settingOf(settings: string, name: string): number {
+  return Number(new RegExp(`\\b${name}: ([\\d_]+)`).exec(settings)?.[1]?.replaceAll("_", ""));
+}
+
+/** What is wrong with a pool: who gives up must not leave a request on the server. */
+function mistakesOf({ settings, sample }: ReturnType<typeof poolsIn>[number]): string[] {
+  const ofServer = settingOf(settings, "statement_timeout");
+  const ofDriver = settingOf(settings, "query_timeout");
+  return [
+    ...(settingOf(settings, "connectionTimeoutMillis") > 0 ? [] : ["waits for ever to connect"]),
+    ...(ofServer > 0 ? [] : ["leaves statements on the server"]),
+    ...(ofDriver <= ofServer ? ["gives up before the server does"] : []),
+    ...(ofDriver > 0 && !sample.includes("new PgDatabase(")
+      ? ["leaves a COMMIT on the server"]
+      : []),
+  ];
+}
+
+it("gives every pool of PostgreSQL the limits of the guide", () => {
+  const pools = documentation(root).flatMap((path) => {
+    const text = readFileSync(join(root, path), "utf8");
+    return poolsIn(path.endsWith(".md") ? text : text.replaceAll(/^ *\* ?/gm, "")).map((pool) => ({
+      path,
+      ...pool,
+    }));
+  });
+  expect(pools.length).toBeGreaterThan(12);
+  const wrong = pools.map((pool) => ({ ...pool, mistakes: mistakesOf(pool) }));
+  expect(wrong.filter(({ mistakes }) => mistakes.length > 0)).toEqual([]);
+});
+
+it.each([
+  ["", ["waits for ever to connect", "leaves statements on the server"]],
+  [
+    "{ connectionTimeoutMillis: 5_000, query_timeout: 5_000 }",
+    ["leaves statements on the server", "leaves a COMMIT on the server"],
+  ],
+  [
+    "{ connectionTimeoutMillis: 1, statement_timeout: 5_000, query_timeout: 5_000 }",
+    ["gives up before the server does", "leaves a COMMIT on the server"],
+  ],
+  ["{ connectionTimeoutMillis: 1, statement_timeout: 5_000 }", []],
+])("finds the mistakes of a pool with %j", (settings, mistakes) => {
+  const [pool] = poolsIn(`\`\`\`ts no-run\nnew pg.Pool(${settings})\n\`\`\``);
+  expect(pool && mistakesOf(pool)).toEqual(mistakes);
+});
+
 it.each([
   "retry(({ signal }) => guard.execute(() => load(signal)), { attemptTimeout: 10 })",
   "withTimeout(async (signal) => { await limiter.acquire(signal); }, 10)",

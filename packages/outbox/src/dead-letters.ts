@@ -62,7 +62,8 @@ const MAX_PAGE = 10_000;
  * import { PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
  * import pg from "pg";
  *
- * const { deadLetters } = new Outbox({ store: new PostgresStore(new PgDatabase(new pg.Pool())) });
+ * const pool = new pg.Pool({ connectionTimeoutMillis: 5_000, statement_timeout: 5_000 });
+ * const { deadLetters } = new Outbox({ store: new PostgresStore(new PgDatabase(pool)) });
  * for (const { id, topic, key, lastError } of await deadLetters.list()) console.log(id, topic, key, lastError);
  * await deadLetters.replay({ topic: "orders.paid" });
  * await deadLetters.discard({ ids: ["6f1c7a52-5a0e-4f3e-9d6b-0a4f1d7c2b11"] });

@@ -91,8 +91,10 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * lease that is still held.
  *
  * A connection of the pool whose request failed or was aborted is closed: after a failover the next one may lead to the
- * new primary. Set `connectionTimeoutMillis` and `query_timeout` to less than `renewDeadline`, and listen for the pool's
- * `error` event: without a listener, a broken idle connection ends the process.
+ * new primary. The request is ended on the server, too, where it could wait for a lock or for a standby. Set
+ * `connectionTimeoutMillis` and `statement_timeout` to less than `renewDeadline`; behind PgBouncer, which refuses the second,
+ * set it by `ALTER ROLE … SET`. Listen for the pool's `error` event: without a listener, a broken idle connection ends the
+ * process. A connection that other code has given back inside a transaction is closed; the request rejects.
  *
  * @example
  * ```ts no-run
@@ -102,7 +104,7 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * import { PostgresLock } from "@holdfast/controller/postgres-lock";
  * import pg from "pg";
  *
- * const pool = new pg.Pool({ connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+ * const pool = new pg.Pool({ connectionTimeoutMillis: 5_000, statement_timeout: 5_000 });
  * pool.on("error", console.warn);
  * const lock = new PostgresLock(pool, { name: "my-program" });
  * await lock.createTable();

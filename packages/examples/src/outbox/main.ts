@@ -43,7 +43,7 @@ await once(receiver, "listening");
 const address = receiver.address();
 const port = typeof address === "object" ? address?.port : undefined;
 
-// The shop. On a server: `new PgDatabase(new pg.Pool())`, and a `PostgresLock` in place of the `MemoryLock`.
+// The shop. On a server: `new PgDatabase(pool)`, and a `PostgresLock` in place of the `MemoryLock`.
 await using database = new PGliteDatabase(await PGlite.create(folder));
 await migrate(database);
 await database.query(CREATE_ORDERS);

@@ -72,7 +72,7 @@ export interface RecoveryOptions extends LockedTaskOptions {
  * import { PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
  * import pg from "pg";
  *
- * const pool = new pg.Pool();
+ * const pool = new pg.Pool({ connectionTimeoutMillis: 5_000, statement_timeout: 5_000 });
  * const lock = new PostgresLock(pool, { name: "outbox" });
  * await lock.createTable();
  * const recovery = new Recovery({

@@ -27,7 +27,8 @@ const LOCK = 7_305_120_553;
  * import { retry } from "@holdfast/wait";
  * import pg from "pg";
  *
- * const database = new PgDatabase(new pg.Pool());
+ * const pool = new pg.Pool({ connectionTimeoutMillis: 5_000, statement_timeout: 5_000 });
+ * const database = new PgDatabase(pool);
  * await retry(() => migrate(database)); // the server may not be up yet
  * ```
  */

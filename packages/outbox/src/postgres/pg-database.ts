@@ -71,11 +71,19 @@ export interface PgResult {
 /**
  * A PostgreSQL server, through a pool of `pg`.
  *
- * Its settings are those of the pool. Three are worth setting: `connectionTimeoutMillis`, so that a
- * server that hangs is an error; `idle_in_transaction_session_timeout`, so that a process that is
- * suspended in a transaction does not keep its rows locked; and `keepAlive`, so that a connection that
- * listens and was cut is noticed. A relay that listens keeps one connection of the pool, never the
- * last.
+ * Its settings are those of the pool:
+ *
+ * | Setting | Why |
+ * | --- | --- |
+ * | `connectionTimeoutMillis` | a server that hangs, and a pool that is used up, are errors |
+ * | `statement_timeout` | the server ends a statement that waits for a lock |
+ * | `idle_in_transaction_session_timeout` | a process that is suspended in a transaction does not keep its rows locked |
+ * | `query_timeout`, above `statement_timeout` | a network that drops packets silently does not hold a statement of your own for minutes |
+ * | `keepAlive` | a connection that listens and was cut is noticed |
+ *
+ * PgBouncer refuses the second and the third (08P01): behind it, set them by `ALTER ROLE … SET`. A relay that listens
+ * keeps one connection of the pool, never the last. Behind a pooler in transaction mode it hears nothing: `listen` rejects
+ * with a `TerminalError`.
  *
  * A connection whose request was aborted or timed out is closed, as is one whose server takes no writes
  * (25006): the next request opens another, which may lead to the new primary. The request is ended on the server, too:
@@ -89,7 +97,8 @@ export interface PgResult {
  * import { PgDatabase } from "@holdfast/outbox/postgres";
  * import pg from "pg";
  *
- * await using database = new PgDatabase(new pg.Pool({ connectionTimeoutMillis: 5_000 }));
+ * const pool = new pg.Pool({ connectionTimeoutMillis: 5_000, statement_timeout: 5_000 });
+ * await using database = new PgDatabase(pool);
  * ```
  */
 export class PgDatabase implements PostgresDatabase {

@@ -66,7 +66,8 @@ export interface PostgresStoreOptions {
  * import { PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
  * import pg from "pg";
  *
- * const store = new PostgresStore(new PgDatabase(new pg.Pool()), { order: "key" });
+ * const pool = new pg.Pool({ connectionTimeoutMillis: 5_000, statement_timeout: 5_000 });
+ * const store = new PostgresStore(new PgDatabase(pool), { order: "key" });
  * ```
  */
 export class PostgresStore implements OutboxStore<Queryable> {
