@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 
 /** A TLS connection, as both drivers take it. */
 interface Tls {
@@ -67,26 +68,42 @@ export function requirePostgresParameters(url: string): void {
  */
 export function mysqlParameters(given: string): { readonly uri: string; readonly ssl?: Tls } {
   const url = new URL(given);
-  const own: Partial<Record<(typeof OWN)[number], string>> = {};
-  for (const name of OWN) {
-    const values = url.searchParams.getAll(name);
-    if (values.length > 1) throw twice(name);
-    if (values[0] !== undefined) own[name] = values[0];
-    url.searchParams.delete(name);
-  }
+  const own = takeOwn(url.searchParams);
   requireAllowed(url.searchParams, MYSQL, OWN);
-  url.username ||= own.user ?? "";
-  url.password ||= own.password ?? "";
-  const uri = url.href;
-  const { "ssl-mode": mode, "ssl-ca": ca } = own;
-  // As the client of MySQL does, a certificate alone asks for its verification.
+  if (own.user !== undefined && url.username === "") url.username = own.user;
+  if (own.password !== undefined && url.password === "") url.password = own.password;
+  const ssl = tlsOf(url, own);
+  return { uri: url.href, ...(ssl && { ssl }) };
+}
+
+type OwnParameters = Partial<Record<(typeof OWN)[number], string>>;
+
+function takeOwn(params: URLSearchParams): OwnParameters {
+  const own: OwnParameters = {};
+  for (const name of OWN) {
+    const [value, ...more] = params.getAll(name);
+    if (more.length > 0) throw twice(name);
+    if (value !== undefined) own[name] = value;
+    params.delete(name);
+  }
+  return own;
+}
+
+/** As for the client of MySQL, a certificate alone asks for its verification. */
+function tlsOf(url: URL, { "ssl-mode": mode, "ssl-ca": ca }: OwnParameters): Tls | undefined {
   const name = (mode ?? (ca === undefined ? "DISABLED" : "VERIFY_CA")).toUpperCase();
   if (!Object.hasOwn(MODES, name)) throw refused("ssl-mode", Object.keys(MODES), mode ?? "");
   const tls = MODES[name];
-  if (tls === undefined && mode !== undefined && url.searchParams.has("ssl"))
-    throw new RangeError("--url has ssl and ssl-mode=DISABLED: leave one out");
-  if (tls === undefined) return { uri };
-  return { uri, ssl: { ...tls, ...(ca === undefined ? {} : { ca: readFileSync(ca, "utf8") }) } };
+  if (tls === undefined) {
+    if (mode !== undefined && url.searchParams.has("ssl"))
+      throw new RangeError("--url has ssl and ssl-mode=DISABLED: leave one out");
+    return undefined;
+  }
+  if (tls.verifyIdentity && isIP(url.hostname.replace(/^\[|\]$/g, "")) > 0)
+    throw new RangeError(
+      "ssl-mode=VERIFY_IDENTITY needs the name of a host in --url: the driver does not verify an address",
+    );
+  return ca === undefined ? { ...tls } : { ...tls, ca: readFileSync(ca, "utf8") };
 }
 
 function requireAllowed(

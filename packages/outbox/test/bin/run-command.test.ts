@@ -100,6 +100,10 @@ describe("npx @holdfast/outbox", () => {
       "mysql://h/db?ssl-mode=REQUIRED&ssl-mode=DISABLED",
       "--url must have the parameter ssl-mode once",
     ],
+    ...["127.0.0.1", "[::1]"].map((host): [string, string] => [
+      `mysql://${host}/db?ssl-mode=VERIFY_IDENTITY`,
+      "ssl-mode=VERIFY_IDENTITY needs the name of a host in --url: the driver does not verify an address",
+    ]),
     ["mysql://h/db?ssl-mode=DISABLED&ssl={}", "--url has ssl and ssl-mode=DISABLED: leave one out"],
     [
       "mysql://h/db?sslmode=require",
