@@ -70,6 +70,8 @@ export function mysqlParameters(given: string): { readonly uri: string; readonly
   const url = new URL(given);
   const own = takeOwn(url.searchParams);
   requireAllowed(url.searchParams, MYSQL, OWN);
+  if (own["ssl-mode"] !== undefined && url.searchParams.has("ssl"))
+    throw new RangeError("--url has ssl and ssl-mode: leave one out");
   if (own.user !== undefined && url.username === "") url.username = own.user;
   if (own.password !== undefined && url.password === "") url.password = own.password;
   const ssl = tlsOf(url, own);
@@ -94,11 +96,7 @@ function tlsOf(url: URL, { "ssl-mode": mode, "ssl-ca": ca }: OwnParameters): Tls
   const name = (mode ?? (ca === undefined ? "DISABLED" : "VERIFY_CA")).toUpperCase();
   if (!Object.hasOwn(MODES, name)) throw refused("ssl-mode", Object.keys(MODES), mode ?? "");
   const tls = MODES[name];
-  if (tls === undefined) {
-    if (mode !== undefined && url.searchParams.has("ssl"))
-      throw new RangeError("--url has ssl and ssl-mode=DISABLED: leave one out");
-    return undefined;
-  }
+  if (tls === undefined) return undefined;
   if (tls.verifyIdentity && isIP(url.hostname.replace(/^\[|\]$/g, "")) > 0)
     throw new RangeError(
       "ssl-mode=VERIFY_IDENTITY needs the name of a host in --url: the driver does not verify an address",

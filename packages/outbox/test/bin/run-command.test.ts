@@ -104,7 +104,7 @@ describe("npx @holdfast/outbox", () => {
       `mysql://${host}/db?ssl-mode=VERIFY_IDENTITY`,
       "ssl-mode=VERIFY_IDENTITY needs the name of a host in --url: the driver does not verify an address",
     ]),
-    ["mysql://h/db?ssl-mode=DISABLED&ssl={}", "--url has ssl and ssl-mode=DISABLED: leave one out"],
+    ["mysql://h/db?ssl-mode=DISABLED&ssl={}", "--url has ssl and ssl-mode: leave one out"],
     [
       "mysql://h/db?sslmode=require",
       "--url has the parameter sslmode, which would have no effect; it may have charset, compress, enableCleartextPlugin, socketPath, ssl, timezone, user, password, ssl-mode, ssl-ca",
