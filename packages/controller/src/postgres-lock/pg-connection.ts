@@ -49,15 +49,15 @@ export function cancelRequest(
   const { processID, secretKey } = connection as Readonly<Record<string, unknown>>;
   if (!processID || !secretKey || options === undefined) return undefined;
   const { connectionTimeoutMillis } = options as { readonly connectionTimeoutMillis?: number };
-  const canceller = new (connection.constructor as Canceller)({
-    ...options,
-    connectionTimeoutMillis: connectionTimeoutMillis || CANCEL_TIMEOUT,
-  });
-  canceller.on("error", () => {});
-  // The driver does all that comes before: names, sockets, TLS, the limit of time. The server answers by hanging up.
-  canceller.connection.startup = () => canceller.connection.cancel(processID, secretKey);
-  return canceller.connect().then(
-    () => {},
-    () => {},
-  );
+  const cancel = async (): Promise<void> => {
+    const canceller = new (connection.constructor as Canceller)({
+      ...options,
+      connectionTimeoutMillis: Math.min(connectionTimeoutMillis || CANCEL_TIMEOUT, CANCEL_TIMEOUT),
+    });
+    canceller.on("error", () => {});
+    // The driver does all that comes before: names, sockets, TLS, the limit of time. The server answers by hanging up.
+    canceller.connection.startup = () => canceller.connection.cancel(processID, secretKey);
+    await canceller.connect();
+  };
+  return cancel().catch(() => {});
 }

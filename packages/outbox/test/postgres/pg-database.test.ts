@@ -165,18 +165,24 @@ it("gives up when every connection is inside a transaction", async () => {
   expect([texts, released.length]).toEqual([[], 11]);
 });
 
-it.each([
-  ["a statement", async (tx: Queryable) => void (await tx.query("INSERT"))],
-  ["COMMIT", async () => {}],
-])("says why the server has ended the connection before %s", async (_, work) => {
+const idle: Readonly<Record<string, (tx: Queryable) => Promise<unknown>>> = {
+  "a statement": (tx) => tx.query("INSERT"),
+  COMMIT: async () => undefined,
+};
+
+it.each(
+  Object.entries(idle).flatMap(([name, work]) =>
+    ["25P03", "25P04", "57P01"].map((code) => [name, code, work] as const),
+  ),
+)("says why the server has ended the connection before %s: %s", async (_, code, work) => {
   const blind = new Error("Client has encountered a connection error and is not queryable");
   const { released, client, database } = setUp({ INSERT: blind, COMMIT: blind });
-  const reason = ofServer("25P03");
+  const reason = ofServer(code);
   const lost = database.transaction(async (tx) => {
     client.emit("error", reason);
     await work(tx);
   });
-  await expect(lost).rejects.toMatchObject({ message: "error 25P03", code: "25P03", cause: blind });
+  await expect(lost).rejects.toMatchObject({ message: `error ${code}`, code, cause: blind });
   expect(released).toEqual([reason]);
 });
 

@@ -276,6 +276,34 @@ describe("OutboxMetrics", () => {
   });
 });
 
+it("shows whether a relay listens, once it has tried", async () => {
+  const register = new Registry();
+  const metrics = new OutboxMetrics({ store: new MemoryStore(), register });
+  expect(await register.metrics()).not.toContain("outbox_listening");
+  for (const isListening of [true, false]) {
+    metrics.onEvent({ type: "listening", isListening });
+    expect(await register.metrics()).toContain(`\noutbox_listening ${Number(isListening)}\n`);
+  }
+});
+
+it("shows whether rows may be hidden, for a store that can tell", async () => {
+  let reason: string | undefined = "row level security";
+  let isAway = false;
+  const restriction = async () => {
+    if (isAway) throw new Error("away");
+    return reason;
+  };
+  const store = Object.assign(new MemoryStore(), { restriction });
+  const { register, metrics, samples } = metricsOf({ store });
+  expect(await samples()).toEqual(["outbox_store_up 1", "outbox_restricted 1"]);
+  metrics.onEvent({ type: "restricted", reason: "row level security" });
+  expect(await samples()).toEqual(["outbox_store_up 1", "outbox_restricted 1"]);
+  reason = undefined;
+  expect(await register.metrics()).toContain("\noutbox_restricted 0\n");
+  isAway = true;
+  expect(await register.metrics()).not.toMatch(/^outbox_restricted/m);
+});
+
 it("shows the clock once it was measured", async () => {
   const register = new Registry();
   const metrics = new OutboxMetrics({ store: new MemoryStore(), register });
