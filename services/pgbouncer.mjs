@@ -6,7 +6,7 @@ import { freePort } from "./free-port.mjs";
 import { makeDirectory, removeDirectory, Server, started, userFor } from "./server.mjs";
 
 /** Where Debian keeps it. */
-export const PGBOUNCER_PROGRAM = "/usr/sbin/pgbouncer";
+const PGBOUNCER_PROGRAM = "/usr/sbin/pgbouncer";
 
 export class PgBouncer {
   /** @type {string} */ #directory;
