@@ -124,31 +124,131 @@ it("logs the first failure of each key, of each error, and after a success", asy
   await clock.run(() => running);
 });
 
-it("remembers the failures of 10,000 keys, the latest ones", async () => {
+/** What a controller logs about keys that fail every ten seconds, in each minute. */
+async function linesOf(
+  keys: number,
+  minutes: number,
+  outcome: (attempt: number) => unknown,
+): Promise<{ own: number; others: number }[]> {
+  const clock = new FakeClock();
+  let [own, others] = [0, 0];
+  const count = (details: object): void => {
+    if ("others" in details) others += details.others as number;
+    else own++;
+  };
+  const controller = new Controller({
+    ...{ name: "part", clock, workers: 100 },
+    limiter: new ExponentialLimiter({ duration: 10_000, cap: 10_000 }),
+    logger: { ...silentLogger, warn: count, error: count },
+    reconcile: ({ attempt }) => outcome(attempt) as never,
+  });
+  for (let key = 0; key < keys; key++) controller.add(`key ${key}`);
+  const stop = new AbortController();
+  const running = controller.run(stop.signal);
+  const lines: { own: number; others: number }[] = [];
+  for (let minute = 0; minute < minutes; minute++) {
+    await clock.step(minute === 0 ? 59_999 : 60_000);
+    lines.push({ own, others });
+    [own, others] = [0, 0];
+  }
+  stop.abort();
+  await clock.run(() => running);
+  return lines;
+}
+
+const fail = (): never => {
+  throw new Error("down");
+};
+
+it.each([9_900, 10_000])("logs a line a minute for each of %i keys", async (keys) => {
+  const each = { own: keys, others: 0 };
+  expect(await linesOf(keys, 2, fail)).toEqual([each, each]);
+});
+
+it("logs a line a minute for each of 10,000 keys, and one for all others", async () => {
+  const [first, second] = (await linesOf(12_000, 2, fail)) as [object, object];
+  // The line is logged when the first of the others fails.
+  expect(first).toEqual({ own: 10_000, others: 1 });
+  expect(second).toEqual({ own: 10_000, others: 6 * 2_000 });
+});
+
+it("logs no more of keys that succeed in between", async () => {
+  const flap = (attempt: number) => (attempt > 1 ? { requeueAfter: 1 } : fail());
+  const lines = await linesOf(4_000, 3, flap);
+  for (const { own } of lines) expect(own).toBeLessThanOrEqual(10_000);
+  expect(lines[1]?.others).toBeGreaterThan(10_000);
+});
+
+it("logs a key again that has not failed for a minute, in place of one that fails", async () => {
   const clock = new FakeClock();
   const logged: string[] = [];
+  const log = (details: object): void => void logged.push((details as { key: string }).key);
   const controller = new Controller<string>({
-    ...{ name: "part", clock, retries: 0 },
-    logger: {
-      ...silentLogger,
-      error: (details) => void logged.push((details as { readonly key: string }).key),
-    },
-    reconcile: () => {
-      throw new Error("down");
-    },
+    ...{ name: "part", clock, retries: 0, reconcile: fail },
+    logger: { ...silentLogger, error: log },
   });
   const stop = new AbortController();
   const running = controller.run(stop.signal);
-  const fail = async (...keys: string[]): Promise<string[]> => {
+  const failing = async (...keys: string[]): Promise<string[]> => {
     for (const key of keys) controller.add(key);
     await clock.run(() => controller.idle());
     return logged.splice(0);
   };
   const others = Array.from({ length: 9_999 }, (_, index) => `${index}`);
-  expect(await fail("first", ...others)).toHaveLength(10_000);
-  expect(await fail("first", "0")).toEqual([]);
-  expect(await fail("one more")).toEqual(["one more"]);
-  expect(await fail("2", "first", "0", "1")).toEqual(["1"]);
+  expect(await failing("first", ...others)).toHaveLength(10_000);
+  expect(await failing("first", "0")).toEqual([]);
+  expect(await failing("one more", "another")).toEqual(["one more"]); // stands for both
+  await clock.step(60_000);
+  expect(await failing("another", "first")).toEqual(["another", "first"]);
   stop.abort();
   await clock.run(() => running);
+});
+
+describe("a failure whose text has another number each time is logged once a minute", () => {
+  const text = (clock: FakeClock): Error =>
+    new Error(`grants none for ${100_000 - clock.monotonic()} ms, request ${clock.monotonic()}-a`);
+  const lockOf = (clock: FakeClock) => {
+    const refuse = async (): Promise<never> => Promise.reject(text(clock));
+    return { description: "young", get: refuse, create: refuse, update: refuse };
+  };
+  const DOORS_WITH_NUMBERS: Record<string, (common: Common) => Runnable> = {
+    "of a lock, to an elector": ({ clock, logger }) =>
+      new LeaderElector({ clock, logger, lock: lockOf(clock), identity: "a", lead: again }),
+    "of a lock, to shards": ({ clock, logger }) =>
+      new Shards({
+        ...{ clock, logger, identity: "a", count: 4, lead: again },
+        lockOf: (name) => (name === "slot-2" ? lockOf(clock) : new MemoryLock()),
+      }),
+    "of a key": (common) =>
+      looping(
+        new Controller({
+          ...{ ...common, limiter: eachSecond() },
+          reconcile: () => Promise.reject(text(common.clock)),
+        }),
+      ),
+    "of a hook": (common) =>
+      looping(
+        new Controller({
+          ...{ ...common, reconcile: down, limiter: eachSecond(), logger: common.logger },
+          onError: () => Promise.reject(text(common.clock)),
+        }),
+      ),
+  };
+
+  it.each(Object.entries(DOORS_WITH_NUMBERS))("%s", async (_, make) => {
+    const clock = new FakeClock();
+    const lines: string[] = [];
+    const write = (details: { readonly err?: Error; readonly others?: number }): void => {
+      if (details.err?.message.startsWith("grants")) lines.push(details.err.message);
+    };
+    const logger = { ...silentLogger, warn: write, error: write };
+    const stop = new AbortController();
+    const run = make({ name: "part", clock, logger }).run(stop.signal);
+    await clock.step(59_999);
+    expect(lines).toHaveLength(1);
+    await clock.step(60_000);
+    expect(lines).toHaveLength(2);
+    stop.abort();
+    await clock.run(() => run);
+  });
 });

@@ -116,7 +116,7 @@ export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {
  * | `clock` | a relay measured that its wall clock is `ahead` ms ahead of the database's; `isTolerated` if within its `clockSkew` |
  * | `listening` | a relay hears notifications from now on, or it does not: then it finds messages of other processes by its `pollInterval` |
  * | `restricted` | the database hides messages from this task, for `reason` |
- * | `error` | a request to the store failed; it is repeated |
+ * | `error` | a request to the store, or to the lock, failed; it is repeated |
  */
 export type OutboxEvent =
   | { readonly type: "claimed"; readonly count: number; readonly duration: number }
@@ -138,7 +138,12 @@ export type OutboxEvent =
     }
   | { readonly type: "listening"; readonly isListening: boolean }
   | { readonly type: "restricted"; readonly reason: string }
-  | { readonly type: "error"; readonly error: unknown };
+  | {
+      readonly type: "error";
+      readonly error: unknown;
+      /** `"lock"` for a request to the lock of a recovery or a retention; undefined for one to the store. */
+      readonly of?: "lock" | undefined;
+    };
 
 /** From one attempt to ask for a restriction to the next, in milliseconds. */
 const RESTRICTION_PERIOD = 60_000;
@@ -184,7 +189,7 @@ export function report(event: OutboxEvent, sink: EventSink): void {
 
 /** Logs an error, the same one once a minute. */
 function logError(err: unknown, message: string, { logger, lines }: EventSink): void {
-  const more = lines.detailsOf(`${message} ${messageOf(err)}`);
+  const more = lines.detailsOf(messageOf(err), message);
   if (more !== undefined) logger.error({ err, ...more }, message);
 }
 
@@ -193,7 +198,7 @@ type FailedEvent = Extract<OutboxEvent, { readonly failure: Failure }>;
 /** The failures of a receiver that is down differ only in their messages: a warning a minute for each topic. */
 function logFailed({ claim, failure }: FailedEvent, sink: EventSink): void {
   const { logger, lines } = sink;
-  const more = lines.detailsOf(`failed ${claim.message.topic} ${failure.error}`);
+  const more = lines.detailsOf(failure.error, `failed ${claim.message.topic}`);
   const level = more === undefined ? "debug" : "warn";
   logger[level]({ ...factsOf(claim), ...failure, ...more }, "attempt failed");
 }
@@ -243,7 +248,7 @@ function log(event: OutboxEvent, sink: EventSink): void {
     case "listening":
       break;
     case "error":
-      logError(event.error, "request to the store failed; repeating it", sink);
+      logError(event.error, `request to the ${event.of ?? "store"} failed; repeating it`, sink);
       break;
   }
 }

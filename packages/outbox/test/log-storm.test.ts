@@ -81,3 +81,33 @@ describe("a failure that repeats is logged once a minute", () => {
     expect(lines.length).toBeLessThanOrEqual(2 * 11); // two texts at most
   });
 });
+
+it("a lock whose error names the time that is left is logged once a minute, as a lock", async () => {
+  const clock = new FakeClock();
+  const lines: unknown[] = [];
+  const write = (details: { readonly err: Error }, message: string): void =>
+    void lines.push([details.err.message.split(" for ")[0], message]);
+  const young = async (): Promise<never> => {
+    throw new Error(`key a may have lost a lease; it grants none for ${90_000 - clock.now()} ms`);
+  };
+  const events: OutboxEvent[] = [];
+  const recovery = new Recovery({
+    ...{ clock, name: "recovery", store: new MemoryStore() },
+    logger: { ...silentLogger, warn: write, error: write } as Logger,
+    lock: { ...brokenLock, get: young, create: young, update: young },
+    onEvent: (event) => events.push(event),
+  });
+  const stop = new AbortController();
+  const run = recovery.run(stop.signal);
+  const line = [
+    "key a may have lost a lease; it grants none",
+    "request to the lock failed; repeating it",
+  ];
+  await clock.step(59_999);
+  expect(lines).toEqual([line]);
+  await clock.step(60_000);
+  expect(lines).toEqual([line, line]);
+  expect(events[0]).toMatchObject({ type: "error", of: "lock" });
+  stop.abort();
+  await clock.run(() => run);
+});

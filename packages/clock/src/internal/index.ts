@@ -39,7 +39,7 @@ export { findByCode, isStop, TIMEOUT_CODE } from "./error-chain.ts";
 export { holdOpen, type LoopClock, simulatedTime, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
 export { messageOf } from "./message-of.ts";
-export { RepeatedLines } from "./repeated-lines.ts";
+export { type RepeatedDetails, RepeatedLines } from "./repeated-lines.ts";
 export { instantAfter, roundToNanosecond } from "./rounding.ts";
 export { hideIn, Secrets, type Sent } from "./secrets.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";

@@ -19,7 +19,7 @@ export class Hooks {
   /** Calls a hook. Its error, thrown or rejected, is logged; the same one of the same hook once a minute. */
   call(hook: string, run: () => unknown): void {
     callSafely(run, (err) => {
-      const more = this.#lines.detailsOf(`${hook} ${messageOf(err)}`);
+      const more = this.#lines.detailsOf(messageOf(err), hook);
       if (more !== undefined) this.log("error", { hook, err, ...more }, "controller hook failed");
     });
   }

@@ -321,7 +321,10 @@ export class Workers<Item> {
       this.#hooks.call("onGiveUp", () => onGiveUp({ key, item, attempts: attempt, error }));
   }
 
-  /** Logs a failure. One that repeats, of one key, is at debug level for a minute. */
+  /**
+   * Logs a failure. One that repeats, of one key, is at debug level for a minute, and so are those of all keys beyond
+   * the first 10,000, but for one.
+   */
   #log(
     level: "warn" | "error",
     message: string,
@@ -329,7 +332,9 @@ export class Workers<Item> {
     text: string,
   ): void {
     const more = this.#failures.detailsOf(details.key, `${level} ${message}`);
-    this.#hooks.log(more === undefined ? "debug" : level, { ...details, ...more }, text);
+    const logged =
+      more?.others === undefined ? text : `${text}; too many keys fail for a line each`;
+    this.#hooks.log(more === undefined ? "debug" : level, { ...details, ...more }, logged);
   }
 }
 

@@ -126,7 +126,7 @@ export class History {
       hooks.log("debug", { ...details, phase, ...cause }, text);
       return;
     }
-    const more = this.#lines.detailsOf(`${phase} ${message}`);
+    const more = this.#lines.detailsOf(message, phase);
     if (more !== undefined) hooks.log("warn", { ...details, phase, ...cause, ...more }, text);
   }
 

@@ -1,4 +1,5 @@
 import {
+  isStop,
   LinkedController,
   type OptionNames,
   requireMethods,
@@ -101,9 +102,15 @@ export abstract class LockedTask {
       retryPeriod: Math.min(acquireTimeout / 5, leaseDuration / 10),
       lead: async (leadership) => {
         this.#onLead?.();
-        await this.round(leadership);
+        try {
+          await this.round(leadership);
+        } catch (error) {
+          const { signal, lost } = leadership;
+          if (!isStop(error, signal) && !isStop(error, lost))
+            report({ type: "error", error }, options);
+        }
       },
-      onError: (error) => report({ type: "error", error }, options),
+      onError: (error) => report({ type: "error", error, of: "lock" }, options),
     });
   }
 
