@@ -51,18 +51,34 @@ export class ElectorHooks {
     this.#lockError = undefined;
   }
 
-  /** The request is retried. Without `onError` it is a warning, an equal one within a minute at debug level. */
-  lockFailed(err: unknown): void {
+  /**
+   * The request is retried. Without `onError` it is a warning, an equal one within a minute at debug level.
+   *
+   * @param details - facts for the line
+   */
+  lockFailed(err: unknown, details: object = {}): void {
     this.#lockError = err;
     const { onError } = this.#options;
     if (onError !== undefined) void this.#call(() => onError(err));
-    else this.#logFailed(err, messageOf(err));
+    else {
+      const reason = messageOf(err);
+      const text = `request to the lock failed: ${reason}`;
+      this.#logOnce(text, { reason, subject: "" }, { err, ...details });
+    }
   }
 
-  #logFailed(err: unknown, reason: string): void {
-    const more = this.#lines.detailsOf(reason);
-    const level = more === undefined ? "debug" : "warn";
-    this.log(level, `request to the lock failed: ${reason}`, { err, ...more });
+  /** Logs a warning, the same one about a subject once a minute. */
+  warn(message: string, subject: string, details: object): void {
+    this.#logOnce(message, { reason: message, subject }, details);
+  }
+
+  #logOnce(
+    message: string,
+    { reason, subject }: { readonly reason: string; readonly subject: string },
+    details: object,
+  ): void {
+    const more = this.#lines.detailsOf(reason, subject);
+    this.log(more === undefined ? "debug" : "warn", message, { ...details, ...more });
   }
 
   log(level: "debug" | "info" | "warn", message: string, details: object = {}): void {

@@ -15,8 +15,11 @@ export interface TermContext {
   readonly renewDeadline: number;
   readonly retryPeriod: number;
   readonly clock: Clock;
-  readonly hooks: ElectorHooks;
+  readonly hooks: TermHooks;
 }
+
+/** The hooks of an elector that a term calls. */
+export type TermHooks = Pick<ElectorHooks, "log" | "lockAnswered" | "lockFailed" | "failed">;
 
 /** Runs the work of a term, and renews its lease until the work has settled or the lease is lost. */
 export async function leadTerm(term: Term, context: TermContext): Promise<void> {

@@ -4,6 +4,7 @@ import { decideLease, type LeaseDecision, type Observation } from "./lease-decis
 import type { LeaseRecord } from "./lease-record.ts";
 import { isLockConflictError } from "./lock-conflict-error.ts";
 import {
+  type Listed,
   type ResourceLock,
   requireListed,
   requireVersioned,
@@ -89,23 +90,44 @@ export class Lease {
   }
 
   /**
-   * Reads the records of leases with equal options, and changes nothing: in one request if their locks can, otherwise
-   * in one for each. Rejects with the first error when all requests have settled.
+   * Reads the records of leases with equal options in one request, and changes nothing.
+   *
+   * @param onError - receives the error of the request
+   * @returns for each lease whether its record could be read, or the error; undefined if the locks cannot be read so,
+   * or the request has failed
    */
-  static async look(leases: readonly Lease[], signal: AbortSignal): Promise<void> {
+  static async list(
+    leases: readonly Lease[],
+    { signal, onError }: { readonly signal: AbortSignal; readonly onError: (e: unknown) => void },
+  ): Promise<readonly Listed[] | undefined> {
     const locks = leases.map((lease) => lease.#options.lock);
     const [lock] = locks.filter(canList);
-    if (lock === undefined || locks.some(({ list }) => list !== lock.list))
-      return await settled(leases.map((lease) => lease.#read(signal)));
+    if (lock === undefined || locks.some(({ list }) => list !== lock.list)) return undefined;
     const [first] = leases as readonly [Lease, ...Lease[]]; // one of them can list
-    const listed = await first.#request((bounded) => lock.list(locks, bounded), signal);
-    const found = requireListed(listed, locks.length);
-    for (const [at, lease] of leases.entries()) lease.#see(found[at]);
+    let records: readonly (Versioned | undefined)[];
+    try {
+      records = await first.#request((bounded) => lock.list(locks, bounded), signal);
+    } catch (error) {
+      onError(error);
+      return undefined;
+    }
+    const listed = requireListed(records, locks.length);
+    for (const [at, lease] of leases.entries()) {
+      const one = listed[at];
+      if (one !== undefined && "found" in one) lease.#see(one.found);
+    }
+    return listed;
+  }
+
+  /** Reads the record, and changes nothing. */
+  async read(signal: AbortSignal): Promise<void> {
+    const found = await this.#request((bounded) => this.#options.lock.get(bounded), signal);
+    this.#see(found === undefined ? found : requireVersioned("lock.get()", found));
   }
 
   /** Tries to become leader. Undefined if another process leads or was faster. */
   async acquire(signal: AbortSignal): Promise<Grant | undefined> {
-    await this.#read(signal);
+    await this.read(signal);
     if (this.#decide(undefined) === "wait") {
       this.#claimed = undefined;
       return undefined;
@@ -128,7 +150,7 @@ export class Lease {
     } catch (error) {
       if (!isLockConflictError(error)) throw error;
     }
-    await this.#read(signal);
+    await this.read(signal);
     if (this.#decide(token) === "stepDown") {
       this.#claimed = undefined;
       return undefined;
@@ -140,11 +162,11 @@ export class Lease {
   async release(signal: AbortSignal): Promise<void> {
     const { clock, requestTimeout } = this.#options;
     const before = this.#latest?.version;
-    await this.#read(signal);
+    await this.read(signal);
     if (this.#own === undefined && this.#latest?.version === before) {
       // An abandoned write may still replace this version.
       await withTimeout(() => this.#writing, requestTimeout, { signal, clock, label: LABEL });
-      await this.#read(signal);
+      await this.read(signal);
     }
     const record = this.#own;
     if (record !== undefined)
@@ -185,11 +207,6 @@ export class Lease {
     const before = this.#observed?.record;
     const next = before === undefined ? 0 : before.transitions + 1;
     return Math.max(next, this.#options.lock.firstToken ?? 0);
-  }
-
-  async #read(signal: AbortSignal): Promise<void> {
-    const found = await this.#request((bounded) => this.#options.lock.get(bounded), signal);
-    this.#see(found === undefined ? found : requireVersioned("lock.get()", found));
   }
 
   async #write(record: LeaseRecord, signal: AbortSignal): Promise<void> {
@@ -243,10 +260,4 @@ export class Lease {
 
 function canList(lock: ResourceLock): lock is ResourceLock & Required<Pick<ResourceLock, "list">> {
   return lock.list !== undefined;
-}
-
-/** Resolves when all have settled. Rejects with the first error then. */
-export async function settled(promises: readonly Promise<void>[]): Promise<void> {
-  const results = await Promise.allSettled(promises);
-  for (const result of results) if (result.status === "rejected") throw result.reason;
 }

@@ -114,22 +114,33 @@ export function requireVersioned(call: string, value: Versioned): Versioned {
   return value;
 }
 
+/** A record of a response to a read of several locks, or the reason why it is none. */
+export type Listed = { readonly found: Versioned | undefined } | { readonly error: unknown };
+
 /**
- * Validates the response to a read of several locks.
+ * Validates the response to a read of several locks. One that is no record fails for its own lock alone.
  *
- * @throws TypeError if `value` is not one record with its version, or undefined, for each lock
+ * @throws TypeError if `value` is not one for each lock, or none is a record with its version, or undefined
  */
 export function requireListed(
   value: readonly (Versioned | undefined)[],
   locks: number,
-): readonly (Versioned | undefined)[] {
+): readonly Listed[] {
   if (!Array.isArray(value) || value.length !== locks)
     throw new TypeError(
       `lock.list() must resolve to an array of ${locks}, one for each lock, got ${Array.isArray(value) ? `one of ${value.length}` : String(value)}`,
     );
-  return value.map((found: Versioned | undefined) =>
-    found === undefined ? found : requireVersioned("lock.list()", found),
-  );
+  const listed = value.map((found: Versioned | undefined): Listed => {
+    try {
+      return { found: found === undefined ? found : requireVersioned("lock.list()", found) };
+    } catch (error) {
+      return { error };
+    }
+  });
+  const [first] = listed;
+  if (first !== undefined && "error" in first && listed.every((one) => "error" in one))
+    throw first.error;
+  return listed;
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   holdOpen,
   isStop,
   LinkedController,
+  messageOf,
   requireFunction,
   requireHooks,
   requireMethods,
@@ -12,16 +13,28 @@ import { jitter } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { ElectorHooks } from "../election/elector-hooks.ts";
 import { leadershipOf, leadTerm, releaseLease, type TermContext } from "../election/lead-term.ts";
-import { elapsedSince, type Grant, Lease, settled } from "../election/lease.ts";
+import { elapsedSince, type Grant, Lease } from "../election/lease.ts";
 import { Term } from "../election/term.ts";
 import type { KeyShards, SlotLeadership } from "../key-shards.ts";
 import { type RunOptions, resolveRun } from "../run-options.ts";
-import { decideShards, type SlotView } from "./shard-decision.ts";
+import { type LockRequest, NamedLease } from "./named-lease.ts";
+import { decideShards, type SlotState, type SlotView } from "./shard-decision.ts";
 import { type ResolvedShardsOptions, resolveShards, type ShardsOptions } from "./shards-options.ts";
 import { slotOf } from "./slot-of.ts";
 
 /** Maximum share of the retry period that is added at random between two looks at all slots. */
 const JITTER = 0.2;
+
+/** For how many leases a slot is not asked for again that was not given up. */
+const DEAF_LEASES = 4;
+
+/** A lock of {@link Shards} whose latest request failed. */
+export interface FailingLock {
+  /** Its name, as `lockOf` gets it: `"slot-3"`, `"wish-3"` or `"count"`. */
+  readonly lock: string;
+  /** The error of the request. */
+  readonly error: unknown;
+}
 
 /** State of {@link Shards} for a health endpoint, as plain data. */
 export interface ShardsStatus {
@@ -33,6 +46,8 @@ export interface ShardsStatus {
   readonly held: readonly number[];
   /** Slots of `held` that it gives up. */
   readonly giving: readonly number[];
+  /** Slots of `giving` whose work has ignored its signal for a lease. They no longer hold up the others. */
+  readonly stuck: readonly number[];
   /** The slot that it has asked another process for. */
   readonly wanted: number | undefined;
   /** Slots without a holder, as last seen. */
@@ -48,17 +63,23 @@ export interface ShardsStatus {
    * work on the slot. If this grows, restart the process: the work ignores `lost`.
    */
   readonly overdue: number;
-  /** Error of the latest request to a lock; undefined if it succeeded. */
+  /** Locks whose latest request failed. Slots without one of these go on. */
+  readonly failing: readonly FailingLock[];
+  /** Error of the latest request to a lock, or of a failing one; undefined if all succeed. */
   readonly lastError: unknown;
 }
 
 /** One slot: its leases, and the term of this process. */
 interface Slot {
   readonly number: number;
-  readonly lease: Lease;
+  readonly lease: NamedLease;
   /** Whoever asks for the slot holds this one. */
-  readonly wish: Lease;
+  readonly wish: NamedLease;
   term: Term | undefined;
+  /** Instant at which this process began to ask for it. */
+  askedAt: number;
+  /** Until when this process does not ask for it: it has asked in vain. */
+  deafUntil: number;
   /** Instant at which it was first seen without a holder. */
   freeSince: number | undefined;
   /** Until when this process leaves it to others: its work has ended by itself. */
@@ -75,6 +96,8 @@ interface Slot {
  * | a replica has less than its share | it asks the one with the most slots, which gives one up: aborts its `signal`, waits for `lead`, releases the lease |
  * | the signal of {@link Shards.run} aborts | the same for all slots |
  * | a process stands still, or cannot reach the locks | `lost` aborts at the renew deadline; others take its slots when the leases run out |
+ * | one lock rejects, or does not answer | its slot is left alone and tried again at each look; `status().failing` names it; the other slots go on. While `"count"` fails, no slot is taken |
+ * | the work of a slot ignores its signal for a lease | `status().stuck` and a warning name the slot; other slots are given up meanwhile |
  *
  * All that a `LeaderElector` promises holds for a slot: one holder at any time, provided that `lead` ends within
  * `leaseDuration` minus `renewDeadline` after `lost` has aborted; growing tokens; renewal while the work stops. Shares
@@ -122,8 +145,9 @@ export class Shards implements KeyShards {
   readonly #hooks: ElectorHooks;
   readonly #slots: readonly Slot[];
   /** Its holder is the number of slots: whoever has another number stays out while it is held. */
-  readonly #count: Lease;
-  #agreedUntil = Number.NEGATIVE_INFINITY;
+  readonly #count: NamedLease;
+  /** The last write of that number. */
+  #agreement: Grant | undefined;
   /** The slot that this process has asked for. */
   #wanted: Slot | undefined;
   readonly #leads = new Set<(leadership: SlotLeadership) => unknown>();
@@ -131,8 +155,8 @@ export class Shards implements KeyShards {
   readonly #joins = new Set<(lead: (leadership: SlotLeadership) => unknown) => void>();
   #taken = 0;
   #answeredAt: number | undefined;
-  /** Terms until their leases are released or lost. */
-  readonly #terms = new Set<Promise<void>>();
+  /** Terms until their leases are released or lost, and requests that no look waits for. */
+  readonly #pending = new Set<Promise<unknown>>();
   #isRunning = false;
 
   /**
@@ -150,6 +174,8 @@ export class Shards implements KeyShards {
       lease: this.#leaseOf(`slot-${number}`, identity),
       wish: this.#leaseOf(`wish-${number}`, identity),
       term: undefined,
+      askedAt: 0,
+      deafUntil: Number.NEGATIVE_INFINITY,
       freeSince: undefined,
       restsUntil: Number.NEGATIVE_INFINITY,
     }));
@@ -167,13 +193,15 @@ export class Shards implements KeyShards {
       count,
       held: numbersOf(({ term }) => term?.holdsLease === true),
       giving: numbersOf(({ term }) => term?.holdsLease === true && term.state !== "leading"),
+      stuck: numbersOf((slot) => this.#isStuck(slot)),
       wanted: this.#wanted?.number,
       free: numbersOf(({ number }) => holders[number] === undefined),
       holders,
       taken: this.#taken,
       sinceAnswer: this.#answeredAt === undefined ? undefined : now - this.#answeredAt,
       overdue: Math.max(0, ...this.#slots.map(({ term }) => now - (term?.leaseEnd ?? now))),
-      lastError: this.#hooks.lockError,
+      failing: this.#failing,
+      lastError: this.#failing[0]?.error ?? this.#hooks.lockError,
     };
   }
 
@@ -225,8 +253,8 @@ export class Shards implements KeyShards {
         clock,
         onError: (error) => this.#hooks.lockFailed(error),
       });
-      await Promise.all(this.#terms);
-      await this.#ask(undefined);
+      this.#ask(undefined, running.signal);
+      while (this.#pending.size > 0) await Promise.all(this.#pending);
     } finally {
       hold?.[Symbol.dispose]();
       this.#isRunning = false;
@@ -234,57 +262,155 @@ export class Shards implements KeyShards {
     this.#hooks.throwFailure();
   }
 
-  /** Looks at all slots, and does what is to do. */
+  /** Looks at all slots, and does what is to do. A lock that fails costs its own slot alone. */
   async #look(signal: AbortSignal): Promise<void> {
-    if (!(await this.#agree(signal))) return;
-    const { identity, retryPeriod, clock } = this.#options;
-    const wanted = this.#wanted;
-    const others = this.#slots.flatMap((slot) => [
-      ...(slot.term === undefined ? [slot.lease] : []),
-      ...(slot === wanted ? [] : [slot.wish]),
-    ]);
-    const renewal = wanted === undefined ? [] : [this.#renewWish(wanted, signal)];
-    await settled([Lease.look(others, signal), ...renewal]);
-    this.#hooks.lockAnswered();
-    this.#answeredAt = clock.monotonic();
+    if (await this.#agree(signal)) {
+      await this.#read(signal);
+      if (!signal.aborted) await this.#act(signal);
+    }
+    if (!signal.aborted) this.#report();
+  }
+
+  /** Takes, gives up and asks for slots, by what was read. */
+  async #act(signal: AbortSignal): Promise<void> {
+    const { identity, retryPeriod } = this.#options;
     const { take, give, ask } = decideShards({
       identity,
       slots: this.#slots.map((slot) => this.#viewOf(slot)),
-      isGiving: this.#slots.some(({ term }) => term !== undefined && term.state !== "leading"),
+      isGiving: this.#slots.some((slot) => isGiving(slot) && !this.#isStuck(slot)),
       patience: 2 * retryPeriod,
     });
     if (give !== undefined) {
       const reason = new DOMException("another replica has asked for the slot", "AbortError");
       this.#slots[give]?.term?.stop(reason);
     }
-    const now = clock.monotonic();
     const taken = take.map((number) => this.#slots[number] as Slot);
-    await settled(
-      taken.filter(({ restsUntil }) => restsUntil <= now).map((slot) => this.#take(slot, signal)),
+    await Promise.all(
+      taken.map((slot) => this.#try(slot.lease, "write", () => this.#take(slot, signal), signal)),
     );
-    await this.#ask(ask === undefined ? undefined : this.#slots[ask], signal);
+    this.#ask(ask === undefined ? undefined : this.#slots[ask], signal);
+    if (this.#wanted !== undefined && ask === this.#wanted.number)
+      await this.#renewWish(this.#wanted, signal);
+  }
+
+  /** Sends requests to a lock. Resolves when they have ended, and at once if the lock did not answer before. */
+  #try<Value>(
+    lease: NamedLease,
+    request: LockRequest,
+    work: () => Promise<Value>,
+    signal: AbortSignal,
+  ): Promise<{ readonly value: Value } | undefined> {
+    const { isHanging } = lease;
+    const attempt = this.#keep(lease.attempt(request, work, signal));
+    return isHanging ? Promise.resolve(undefined) : attempt;
+  }
+
+  /** Keeps a promise that never rejects, until it settles: {@link Shards.run} ends after it. */
+  #keep<Value>(promise: Promise<Value>): Promise<Value> {
+    this.#pending.add(promise);
+    return promise.finally(() => this.#pending.delete(promise));
+  }
+
+  /** Reads the locks of all slots but the own ones. */
+  async #read(signal: AbortSignal): Promise<void> {
+    const wanted = this.#wanted;
+    const others = this.#slots
+      .flatMap((slot) => [
+        ...(slot.term === undefined ? [slot.lease] : []),
+        ...(slot === wanted ? [] : [slot.wish]),
+      ])
+      .filter((lease) => !lease.isBusy);
+    const read = (lease: NamedLease) =>
+      this.#try(lease, "read", () => lease.lease.read(signal), signal);
+    const readAll = async (leases: readonly NamedLease[]): Promise<void> => {
+      if (!(await this.#list(leases, signal))) await Promise.all(leases.map(read));
+    };
+    const works = (lease: NamedLease): boolean => lease.failed !== "read";
+    const renewal = wanted === undefined ? [] : [this.#renewWish(wanted, signal)];
+    const failing = others.filter((lease) => !works(lease));
+    await Promise.all([readAll(others.filter(works)), ...failing.map(read), ...renewal]);
+    if (this.#slots.some(({ lease, wish, term }) => works(wish) || (!term && works(lease))))
+      this.#answeredAt = this.#options.clock.monotonic();
+  }
+
+  /** Whether all were read in one request. If it fails, one record may be the reason: then each is read alone. */
+  async #list(leases: readonly NamedLease[], signal: AbortSignal): Promise<boolean> {
+    const onError = (error: unknown): void => {
+      if (signal.aborted) throw error;
+      this.#hooks.lockFailed(error, { locks: leases.map(({ name }) => name) });
+    };
+    const all = leases.map(({ lease }) => lease);
+    const listed = await Lease.list(all, { signal, onError });
+    for (const [at, one] of (listed ?? []).entries()) {
+      if ("error" in one) leases[at]?.fail("read", one.error);
+      else leases[at]?.answered("read");
+    }
+    return listed !== undefined;
+  }
+
+  /** Reports new failures: locks that fail for the same reason together. */
+  #report(): void {
+    const failures = new Map<string, { readonly error: unknown; readonly locks: string[] }>();
+    for (const lease of this.#leases) {
+      const failure = lease.takeUnreported();
+      if (failure === undefined) continue;
+      const reason = messageOf(failure.error);
+      const known = failures.get(reason) ?? { error: failure.error, locks: [] };
+      failures.set(reason, known);
+      known.locks.push(lease.name);
+    }
+    for (const { error, locks } of failures.values()) this.#hooks.lockFailed(error, { locks });
+    if (this.#failing.length === 0) this.#hooks.lockAnswered();
+    for (const { number, term } of this.#slots.filter((slot) => this.#isStuck(slot)))
+      this.#hooks.warn("the work of a slot has ignored its signal for a lease", `slot ${number}`, {
+        slot: number,
+        stoppingFor: this.#options.clock.monotonic() - (term?.stopRequestedAt ?? 0),
+      });
+  }
+
+  get #leases(): readonly NamedLease[] {
+    return [this.#count, ...this.#slots.flatMap(({ lease, wish }) => [lease, wish])];
+  }
+
+  get #failing(): readonly FailingLock[] {
+    return this.#leases.flatMap(({ name: lock, failed, error }) =>
+      failed === undefined ? [] : [{ lock, error }],
+    );
+  }
+
+  /** Whether the work of an own slot has ignored its signal for a lease. */
+  #isStuck({ term }: Slot): boolean {
+    const { clock, leaseDuration } = this.#options;
+    const since = term?.state === "finished" ? undefined : term?.stopRequestedAt;
+    return since !== undefined && clock.monotonic() - since >= leaseDuration;
   }
 
   /** Whether all replicas have the same number of slots: with two numbers a key would have two slots. */
   async #agree(signal: AbortSignal): Promise<boolean> {
-    const { clock, count, leaseDuration } = this.#options;
-    const now = clock.monotonic();
-    if (now < this.#agreedUntil) return true;
-    const before = this.#count.seenAt;
-    const grant = await this.#count.acquire(signal);
-    if (grant !== undefined) this.#agreedUntil = now + leaseDuration / 3;
-    // Another replica may have written at the same moment: the next look tells.
-    if (grant !== undefined || this.#count.isFree) return grant !== undefined;
+    const { clock, leaseDuration, renewDeadline } = this.#options;
+    const age = (): number =>
+      this.#agreement === undefined ? Infinity : elapsedSince(this.#agreement, clock);
+    if (age() >= leaseDuration / 3)
+      await this.#try(this.#count, "write", () => this.#agreeAgain(signal), signal);
+    return age() < renewDeadline;
+  }
+
+  async #agreeAgain(signal: AbortSignal): Promise<void> {
+    const { lease } = this.#count;
+    const before = lease.seenAt;
+    this.#agreement = (await lease.acquire(signal)) ?? this.#agreement;
+    const { count } = this.#options;
+    if (lease.holder === undefined || lease.holder === String(count) || lease.isFree) return;
+    this.#agreement = undefined;
     // The record of replicas that have stopped runs out. That of replicas that run changes.
-    if (before === undefined || before === this.#count.seenAt) return false;
-    const text = `options.count must be ${this.#count.holder}, as in the replicas that run, got ${count}`;
+    if (before === undefined || before === lease.seenAt) return;
+    const text = `options.count must be ${lease.holder}, as in the replicas that run, got ${count}`;
     void this.#hooks.failed(new RangeError(text));
-    return false;
   }
 
   async #take(slot: Slot, signal: AbortSignal): Promise<void> {
     const { clock, renewDeadline } = this.#options;
-    const { lease } = slot;
+    const { lease } = slot.lease;
     let grant: Grant | undefined;
     try {
       grant = await lease.acquire(signal);
@@ -293,12 +419,10 @@ export class Shards implements KeyShards {
       const isLate = grant !== undefined && elapsedSince(grant, clock) >= renewDeadline;
       if (lease.mayHold && (signal.aborted || isLate)) {
         grant = undefined;
-        await releaseLease(this.#contextOf(lease));
+        await releaseLease(this.#contextOf(slot.lease));
       }
     }
-    if (grant === undefined) return;
-    const term = this.#lead(slot, grant, signal).finally(() => this.#terms.delete(term));
-    this.#terms.add(term);
+    if (grant !== undefined) void this.#keep(this.#lead(slot, grant, signal));
   }
 
   /** One term of a slot, until its lease is released or lost. */
@@ -350,51 +474,99 @@ export class Shards implements KeyShards {
     this.#joins.delete(begin);
   }
 
-  /** Asks for a slot, and no longer for the one before. */
-  async #ask(slot: Slot | undefined, signal?: AbortSignal): Promise<void> {
+  /** Asks for a slot from now on, and no longer for the one before. */
+  #ask(slot: Slot | undefined, signal: AbortSignal): void {
     const before = this.#wanted;
     if (slot === before) return;
     this.#wanted = undefined;
-    if (before !== undefined) await releaseLease(this.#contextOf(before.wish));
-    if (slot !== undefined && signal !== undefined) await this.#renewWish(slot, signal);
+    if (before !== undefined) {
+      const { wish } = before;
+      void this.#keep(wish.alone(() => releaseLease(this.#contextOf(wish))));
+    }
+    if (slot === undefined || signal.aborted) return;
+    slot.askedAt = this.#options.clock.monotonic();
+    this.#wanted = slot;
   }
 
   async #renewWish(slot: Slot, signal: AbortSignal): Promise<void> {
-    this.#wanted = slot;
+    const { lease } = slot.wish;
+    const answer = await this.#try(slot.wish, "write", () => lease.acquire(signal), signal);
     // Undefined: another process has asked for it.
-    if ((await slot.wish.acquire(signal)) === undefined) this.#wanted = undefined;
+    const isRefused = answer !== undefined && answer.value === undefined;
+    if (isRefused && this.#wanted === slot) this.#wanted = undefined;
   }
 
   #viewOf(slot: Slot): SlotView {
-    const { identity, clock } = this.#options;
+    const { identity, clock, leaseDuration } = this.#options;
     const holder = this.#holderOf(slot);
     const now = clock.monotonic();
+    const isWanted = slot === this.#wanted;
     slot.freeSince = holder === undefined ? (slot.freeSince ?? now) : undefined;
-    const other = slot.wish.isFree ? undefined : slot.wish.holder;
+    if (isWanted && now - slot.askedAt >= leaseDuration)
+      slot.deafUntil = now + DEAF_LEASES * leaseDuration;
+    const { wish } = slot;
     return {
       holder,
-      wanter: slot === this.#wanted ? identity : other,
+      wanter: isWanted ? identity : wanterOf(wish),
       freeFor: slot.freeSince === undefined ? 0 : now - slot.freeSince,
+      state: this.#stateOf(slot, holder),
+      isAskable: wish.failed === undefined && !wish.isBusy && slot.deafUntil <= now,
     };
   }
 
-  #holderOf({ term, lease }: Slot): string | undefined {
+  #stateOf(slot: Slot, holder: string | undefined): SlotState {
+    if (slot.term !== undefined) return isGiving(slot) ? "giving" : "usable";
+    const { lease, restsUntil } = slot;
+    const isResting = restsUntil > this.#options.clock.monotonic();
+    if (lease.failed === "read" || lease.isBusy || isResting) return "unusable";
+    return lease.failed === "write" && holder === undefined ? "doubtful" : "usable";
+  }
+
+  #holderOf({ term, lease: { lease } }: Slot): string | undefined {
     if (term !== undefined) return this.#options.identity;
     return lease.isFree ? undefined : lease.holder;
   }
 
-  #contextOf(lease: Lease): Omit<TermContext, "lead"> {
+  #contextOf(named: NamedLease): Omit<TermContext, "lead"> {
     const { renewDeadline, retryPeriod, clock } = this.#options;
-    return { lease, renewDeadline, retryPeriod, clock, hooks: this.#hooks };
+    const hooks = this.#hooks;
+    return {
+      lease: named.lease,
+      renewDeadline,
+      retryPeriod,
+      clock,
+      hooks: {
+        log: (level, message, details) =>
+          hooks.log(level, message, { lock: named.name, ...details }),
+        failed: (error) => hooks.failed(error),
+        lockAnswered: () => named.answered("write"),
+        lockFailed: (error) => {
+          named.fail("write", error);
+          named.takeUnreported();
+          hooks.lockFailed(error, { locks: [named.name] });
+        },
+      },
+    };
   }
 
-  #leaseOf(name: string, identity: string): Lease {
+  #leaseOf(name: string, identity: string): NamedLease {
     const { lockOf, leaseDuration, renewDeadline, clock } = this.#options;
     const requestTimeout = renewDeadline / 2;
     const lock = lockOf(name);
     const returned = `the lock of options.lockOf(${JSON.stringify(name)})`;
     requireMethods(returned, lock, ["get", "create", "update"]);
     requireHooks(returned, { list: lock.list });
-    return new Lease({ lock, identity, leaseDuration, requestTimeout, clock, onHolder: () => {} });
+    const options = { lock, identity, leaseDuration, requestTimeout, clock, onHolder: () => {} };
+    return new NamedLease(name, new Lease(options));
   }
+}
+
+/** Whether the work of an own slot was asked to end. */
+function isGiving({ term }: Slot): boolean {
+  return term !== undefined && term.state !== "leading";
+}
+
+/** Who asks for a slot; undefined also if that cannot be read. */
+function wanterOf({ failed, lease }: NamedLease): string | undefined {
+  return failed !== undefined || lease.isFree ? undefined : lease.holder;
 }

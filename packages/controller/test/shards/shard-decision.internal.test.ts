@@ -4,14 +4,23 @@ import { decideShards, type SlotView } from "../../src/shards/shard-decision.ts"
 
 const PATIENCE = 4_000;
 
-/** Slots from letters: `a` is held by a, `.` is free, `a<b` is held by a and wanted by b, `.<b` is free and wanted by b. */
+const STATES = { "!": "unusable", "?": "doubtful", "-": "giving" } as const;
+
+/**
+ * Slots from letters: `a` is held by a, `.` is free, `a<b` is held by a and wanted by b, `.<b` is free and wanted by b.
+ * Behind it `!` is unusable, `?` is doubtful, `-` is being given up, and `~` cannot be asked for.
+ */
 function slotsOf(text: string, freeFor = 0): SlotView[] {
   return text.split(" ").map((word) => {
-    const [holder = ".", wanter] = word.split("<");
+    const [, plain = word, mark] = /^(.*?)([!?~-])?$/.exec(word) ?? [];
+    const [holder = ".", wanter] = plain.split("<");
     return {
       holder: holder === "." ? undefined : holder,
       wanter,
       freeFor: holder === "." ? freeFor : 0,
+      ...(mark === undefined || mark === "~"
+        ? { isAskable: mark === undefined }
+        : { state: STATES[mark as keyof typeof STATES] }),
     };
   });
 }
@@ -30,6 +39,28 @@ describe("decideShards", () => {
     const { take, ask } = decide("a", text);
     expect([take.length, ask]).toEqual([count, undefined]);
     for (const slot of take) expect(text.split(" ")[slot]).toBe(".");
+  });
+
+  it.each<[string, string, number[], number | undefined]>([
+    ["an unusable slot is not taken, and counts for nobody", "b! b! . .", [2, 3], undefined],
+    ["an unusable free slot is not taken", "b .! .", [2], undefined],
+    ["a request is made although an unusable slot is free", ".! b b b", [], 1],
+    ["a slot that cannot be asked for is not asked for", "b~ b~ b", [], 2],
+    ["a doubtful slot is tried when no other is free", "a a b b .?", [4], undefined],
+    ["a doubtful slot is tried beside the others", ". . .?", [0, 1, 2], undefined],
+    ["a doubtful slot is left to the one with less", "a a b .?", [], undefined],
+    ["a request is made although a doubtful slot is free", "b b .?", [2], 0],
+  ])("failing locks: %s", (_, text, take, ask) => {
+    const decision = decide("a", text);
+    expect([...decision.take].sort()).toEqual(take);
+    expect(decision.ask === undefined ? undefined : text.split(" ")[decision.ask]).toEqual(
+      ask === undefined ? undefined : text.split(" ")[ask],
+    );
+  });
+
+  it("gives up another slot than the one whose work does not end", () => {
+    expect(decide("a", "a<b- a a<c a").give).toBe(2);
+    expect(decide("a", "a<b- a a<c a", { isGiving: true }).give).toBeUndefined();
   });
 
   it("leaves a free slot to the replica that has asked for it, for a while", () => {
