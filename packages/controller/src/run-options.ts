@@ -1,6 +1,7 @@
 import {
   type OptionNames,
   requireBoolean,
+  requireFunction,
   requireMethods,
   requireOptions,
   requireSignal,
@@ -12,6 +13,7 @@ const OPTIONS: OptionNames<RunOptions> = {
   ref: true,
   leadership: true,
   shards: true,
+  stopWithin: true,
 };
 
 /** Options for one run of a controller, an elector, a manager or another `Runnable`. */
@@ -54,6 +56,16 @@ export interface RunOptions {
    * @defaultValue none: the controller works on all keys
    */
   readonly shards?: KeyShards | undefined;
+
+  /**
+   * Returns the time that the stop may take, in milliseconds, from 0 to `Infinity`: called once `signal` has aborted. A
+   * `Manager` passes one to each of its runnables, so that all of them together stop within its `stopTimeout`. A controller
+   * that would take longer shortens its `grace`, and its `abortGrace` to a quarter of the time; a relay of the outbox shortens
+   * its `grace`; a manager takes it as its `stopTimeout`, if that is longer.
+   *
+   * @defaultValue none: the run takes the times of its own options
+   */
+  readonly stopWithin?: (() => number) | undefined;
 }
 
 /** The arguments of a run, with their defaults. */
@@ -62,6 +74,7 @@ export interface ResolvedRun {
   readonly ref: boolean;
   readonly leadership: Leadership | undefined;
   readonly shards: KeyShards | undefined;
+  readonly stopWithin: () => number;
 }
 
 /** @throws TypeError if an argument is of the wrong type, RangeError for shards beside a leadership */
@@ -70,8 +83,9 @@ export function resolveRun(from: AbortSignal | Leadership, options: RunOptions):
   const signal = isLeadership(from) ? from.signal : from;
   requireSignal(own === undefined ? "signal" : "leadership.signal", signal);
   requireOptions("options", options, "run", OPTIONS);
-  const { ref = true, leadership = own, shards } = options;
+  const { ref = true, leadership = own, shards, stopWithin = endless } = options;
   requireBoolean("options.ref", ref);
+  requireFunction("options.stopWithin", stopWithin);
   if (leadership !== undefined)
     requireLeadership(leadership === own ? "leadership" : "options.leadership", leadership);
   if (shards !== undefined) {
@@ -79,8 +93,10 @@ export function resolveRun(from: AbortSignal | Leadership, options: RunOptions):
     if (leadership !== undefined)
       throw new RangeError("options.shards must be undefined in a run under a leadership");
   }
-  return { signal, ref, leadership, shards };
+  return { signal, ref, leadership, shards, stopWithin };
 }
+
+const endless = (): number => Number.POSITIVE_INFINITY;
 
 function isLeadership(from: unknown): from is Leadership {
   return typeof from === "object" && from !== null && "lost" in from;

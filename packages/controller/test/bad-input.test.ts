@@ -308,7 +308,12 @@ const controllerDoors: Door[] = [
     ["signal", required(signal)],
     [
       "options",
-      object<RunOptions>({ leadership: unchecked, ref: flag, shards: methods("slotOf", "join") }),
+      object<RunOptions>({
+        leadership: unchecked,
+        ref: flag,
+        shards: methods("slotOf", "join"),
+        stopWithin: func,
+      }),
     ],
   ),
 ];
@@ -389,7 +394,12 @@ const electionDoors: Door[] = [
     ["signal", required(signal)],
     [
       "options",
-      object<RunOptions>({ leadership: unchecked, ref: flag, shards: methods("slotOf", "join") }),
+      object<RunOptions>({
+        leadership: unchecked,
+        ref: flag,
+        shards: methods("slotOf", "join"),
+        stopWithin: func,
+      }),
     ],
   ),
   throws(
@@ -428,7 +438,12 @@ const electionDoors: Door[] = [
     ["signal", required(signal)],
     [
       "options",
-      object<RunOptions>({ leadership: unchecked, ref: flag, shards: methods("slotOf", "join") }),
+      object<RunOptions>({
+        leadership: unchecked,
+        ref: flag,
+        shards: methods("slotOf", "join"),
+        stopWithin: func,
+      }),
     ],
   ),
   constructs(
@@ -524,7 +539,12 @@ const managerDoors: Door[] = [
     ["signal", signal],
     [
       "options",
-      object<RunOptions>({ leadership: unchecked, ref: flag, shards: methods("slotOf", "join") }),
+      object<RunOptions>({
+        leadership: unchecked,
+        ref: flag,
+        shards: methods("slotOf", "join"),
+        stopWithin: func,
+      }),
     ],
   ),
 ];

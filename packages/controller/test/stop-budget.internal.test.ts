@@ -22,5 +22,7 @@ describe("the default times of a stop", () => {
 
 it("gives every group all the time it wants where the total has no end", () => {
   const total = Number.POSITIVE_INFINITY;
-  expect(stopTimeoutOf({ total, elapsed: 5, own: undefined, later: [undefined] })).toBe(total);
+  const none = { fixed: undefined, wish: undefined };
+  expect(stopTimeoutOf({ total, elapsed: 5, own: none, later: [none] })).toBe(total);
+  expect(stopTimeoutOf({ total, elapsed: 5, own: { ...none, wish: 7 }, later: [none] })).toBe(7);
 });

@@ -1,7 +1,12 @@
 import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/clock/internal";
 import type { RunOptions } from "@holdfast/controller";
 
-const OPTIONS: OptionNames<RunOptions> = { ref: true, leadership: true, shards: true };
+const OPTIONS: OptionNames<RunOptions> = {
+  ref: true,
+  leadership: true,
+  shards: true,
+  stopWithin: true,
+};
 
 /**
  * Checks the options of a run. Returns whether it keeps the process alive.

@@ -104,6 +104,7 @@ const runOptions = [
     ref: kinds.flag,
     leadership: kinds.unchecked,
     shards: kinds.unchecked,
+    stopWithin: kinds.unchecked,
   }),
 ] as const;
 

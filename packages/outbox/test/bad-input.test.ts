@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { MemoryLock } from "@holdfast/controller";
+import { MemoryLock, type RunOptions } from "@holdfast/controller";
 import * as root from "@holdfast/outbox";
 import {
   delayAfter,
@@ -69,6 +69,7 @@ import {
   testEveryExport,
   text,
   throws,
+  unchecked,
   whole,
 } from "../../../test/bad-input.ts";
 import { idOf, sample } from "./sample.ts";
@@ -336,8 +337,24 @@ const taskDoors: Door[] = [
       ),
     ],
   ),
-  ...[relay, recovery, retention].map((each) =>
+  ...[recovery, retention].map((each) =>
     method(each, "run", "rejects", [live], ["signal", required(signal)]),
+  ),
+  method(
+    relay,
+    "run",
+    "rejects",
+    [live, {}],
+    ["signal", required(signal)],
+    [
+      "options",
+      object<RunOptions>({
+        leadership: unchecked,
+        ref: unchecked,
+        shards: unchecked,
+        stopWithin: func,
+      }),
+    ],
   ),
   throws(
     delayAfter,

@@ -135,8 +135,8 @@ export interface ControllerOptions<Item = string> {
    * milliseconds. At least 0. After that keys in flight abort, and no key begins. A run with `lost`, which
    * is one under an election, finishes keys in flight only.
    *
-   * In a `Manager`, keep `grace` plus `abortGrace` below the `stopTimeout` of the group. Otherwise a
-   * controller that would have stopped in time is reported as not stopped.
+   * In a `Manager`, raise its `stopTimeout` too, and that of the group if it has one. A controller that has less time than
+   * `grace` plus `abortGrace` shortens both.
    *
    * @defaultValue `15_000`
    */

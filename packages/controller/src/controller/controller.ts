@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { holdOpen, LinkedController } from "@holdfast/clock/internal";
+import { holdOpen, LinkedController, requireNotNegative } from "@holdfast/clock/internal";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { KeyShards } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";
@@ -81,7 +81,7 @@ export class Controller<Item = string> implements AsyncDisposable {
   /** Name of the controller, so that a `Manager` accepts it as a runnable. */
   readonly name: string;
 
-  /** Time that a stop may take, in milliseconds: `grace` plus `abortGrace`. A `Manager` waits for it. */
+  /** Time that a stop may take, in milliseconds: `grace` plus `abortGrace`. A `Manager` waits for it, if it has the time. */
   readonly stopTimeout: number;
 
   readonly #options: ResolvedControllerOptions<Item>;
@@ -247,9 +247,9 @@ export class Controller<Item = string> implements AsyncDisposable {
     await this.#ended;
   }
 
-  async #live({ signal, leadership, shards }: ResolvedRun): Promise<void> {
+  async #live({ signal, leadership, shards, stopWithin }: ResolvedRun): Promise<void> {
     this.#hooks.log("info", {}, "controller started");
-    const { clock, grace, abortGrace } = this.#options;
+    const { clock } = this.#options;
     using stop = new LinkedController(signal, this.#disposal.signal);
     // Under an election the next leader reconciles every key, so a backlog would only delay it.
     const hasSuccessor = leadership !== undefined || shards !== undefined;
@@ -264,13 +264,26 @@ export class Controller<Item = string> implements AsyncDisposable {
       ),
     );
     await stopped;
+    const { grace, abortGrace } = this.#timesWithin(stopWithin);
     if (!this.#isDrained && !this.#isLost)
       await within(grace, (expired) => this.#drained.wait(expired), clock);
-    this.#workers.abort(stop.signal.reason);
+    this.#workers.abort(stop.signal.reason, abortGrace);
     await Promise.all([this.#workers.ended(), within(abortGrace, () => sources, clock)]);
     losses?.[Symbol.dispose]();
     slots?.[Symbol.dispose]();
     await this.#finish(hasSuccessor && !this.#isLost);
+  }
+
+  /** The times of a stop, shortened to fit: at least a quarter is left to keys whose signals have aborted. */
+  #timesWithin(stopWithin: () => number): { readonly grace: number; readonly abortGrace: number } {
+    const { grace, abortGrace } = this.#options;
+    let within = Number.POSITIVE_INFINITY;
+    this.#hooks.call("stopWithin", () => {
+      within = requireNotNegative("the time of options.stopWithin()", stopWithin());
+    });
+    if (within >= this.stopTimeout) return { grace, abortGrace };
+    const last = Math.min(abortGrace, Math.max(within / 4, within - grace));
+    return { grace: Math.min(grace, within - last), abortGrace: last };
   }
 
   #follow(leadership: Leadership, stop: AbortController): Disposable {

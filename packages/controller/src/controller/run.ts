@@ -104,10 +104,14 @@ export class Run<Item> implements ReconcileRequest<Item> {
     this.#timer?.stop();
   }
 
-  /** Aborts the signal, once, and declares the run stuck `abortGrace` later. */
-  abort(by: "timeout" | "stop", reason: unknown): void {
+  /** Aborts the signal, once, and declares the run stuck `abortGrace` milliseconds later. */
+  abort(
+    by: "timeout" | "stop",
+    reason: unknown,
+    abortGrace: number = this.#options.abortGrace,
+  ): void {
     if (this.#state !== "running") return;
-    const { clock, abortGrace } = this.#options;
+    const { clock } = this.#options;
     this.#state = "stopping";
     this.#aborted = by;
     this.#reason = reason;

@@ -115,9 +115,9 @@ export class Workers<Item> {
   }
 
   /** Begins no further key and aborts the keys in flight. */
-  abort(reason: unknown): void {
+  abort(reason: unknown, abortGrace?: number): void {
     this.pauseState.close();
-    for (const run of this.#runs) run.abort("stop", reason);
+    for (const run of this.#runs) run.abort("stop", reason, abortGrace);
   }
 
   /** Resolves when no worker is alive: the queue is shut down and empty, or they are closed. */

@@ -43,8 +43,9 @@ export interface GroupOptions {
    * The group always gets this time in full, however long the groups before it took. The sum of all
    * groups may not exceed {@link ManagerOptions.stopTimeout}.
    *
-   * @defaultValue the rest of the manager's `stopTimeout`, minus the time of each group that stops later:
-   * its own, or 1 s; equal shares if the rest is too short for that
+   * @defaultValue the longest `stopTimeout` of its runnables, plus 1 s. If none has one, the rest of the manager's
+   * `stopTimeout`, minus the time of each group that stops later: its own, or 1 s. If the rest is too short for these times,
+   * all of them shrink by the same factor
    */
   readonly stopTimeout?: number | undefined;
 }
@@ -62,7 +63,8 @@ export interface ManagerOptions {
    * How long all groups together may take to stop, in milliseconds. At least 0, or `Infinity`. Keep it
    * below the time between SIGTERM and SIGKILL on your platform; Kubernetes grants 30 s.
    *
-   * With its defaults a `Controller` takes up to 20 s, and a `LeaderElector` up to 5 s after its work.
+   * With its defaults a `Controller` takes up to 20 s, and a `LeaderElector` up to 5 s after its work. Two controllers in two
+   * groups ask for more than the default: they learn by `stopWithin` that they have less, and shorten their grace.
    *
    * @defaultValue `28_000`
    */

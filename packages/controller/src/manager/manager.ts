@@ -22,7 +22,7 @@ import type { Runnable } from "./runnable.ts";
 import type { RunnableError } from "./runnable-error.ts";
 import { RunnableGroup } from "./runnable-group.ts";
 import { onStopSignal } from "./stop-signals.ts";
-import { stopTimeoutOf } from "./stop-timeout-of.ts";
+import { type StopTimes, stopTimeoutOf } from "./stop-timeout-of.ts";
 
 const OPTIONS: OptionNames<AddRunnableOptions> = {
   group: true,
@@ -40,6 +40,7 @@ const OPTIONS: OptionNames<AddRunnableOptions> = {
  * | the signal of {@link Manager.run} aborts, or SIGINT or SIGTERM arrives | all groups stop, in order |
  * | a runnable rejects, ends early or is not ready in time | all groups stop, in order; `run` rejects |
  * | a runnable does not end in time | the next group stops; `run` rejects with an error that names it |
+ * | the runnables ask for more time than `stopTimeout` | each gets a share, which it learns by {@link RunOptions.stopWithin} |
  * | a second SIGINT or SIGTERM arrives | the process exits at once |
  *
  * @remarks Source: `manager.Manager` of sigs.k8s.io/controller-runtime. There a slow runnable uses up
@@ -168,7 +169,7 @@ export class Manager implements AsyncDisposable {
     await Promise.allSettled([this.#run]);
   }
 
-  async #live({ signal, ref, leadership, shards }: ResolvedRun): Promise<void> {
+  async #live({ signal, ref, leadership, shards, stopWithin }: ResolvedRun): Promise<void> {
     const { signals, clock } = this.#options;
     const ends: Disposable[] = [];
     try {
@@ -186,7 +187,7 @@ export class Manager implements AsyncDisposable {
         ...(shards === undefined ? {} : { shards }),
       });
       await this.#halted;
-      await this.#stop();
+      await this.#stop(stopWithin);
     } finally {
       for (const end of ends) end[Symbol.dispose]();
       this.#state = "stopped";
@@ -205,19 +206,31 @@ export class Manager implements AsyncDisposable {
     if (this.#halt.signal.aborted) return;
     this.#state = "running";
     this.#log("info", {}, "manager running: every runnable is ready");
+    this.#logStopTimes();
   }
 
-  async #stop(): Promise<void> {
+  /** Says that a stop may cut runnables short, while there is time to raise `stopTimeout`. */
+  #logStopTimes(): void {
+    const { stopTimeout } = this.#options;
+    const times = this.#groups.map(({ stopTimes: { fixed, wish = 0 } }) => fixed ?? wish);
+    const asked = times.reduce((sum, time) => sum + time, 0);
+    const message = "runnables ask for more time to stop than stopTimeout; each gets a share";
+    if (asked > stopTimeout) this.#log("info", { asked, stopTimeout }, message);
+  }
+
+  async #stop(stopWithin: () => number): Promise<void> {
     const { reason } = this.#halt.signal;
-    const { clock, stopTimeout: total } = this.#options;
+    const { clock, stopTimeout } = this.#options;
     const start = clock.monotonic();
+    const total = Math.min(stopTimeout, stopWithin());
     this.#state = "stopping";
     this.#log("info", { reason: messageOf(reason) }, "manager stopping");
-    const own = this.#started.map(({ stopTimeout }) => stopTimeout);
+    const times = this.#started.map((group) => group.stopTimes);
     for (const [index, group] of this.#started.entries()) {
       const elapsed = Math.ceil(clock.monotonic() - start);
-      const facts = { total, elapsed, own: own[index], later: own.slice(index + 1) };
-      await group.stop(reason, stopTimeoutOf(facts));
+      const later = times.slice(index + 1);
+      const own = times[index] as StopTimes;
+      await group.stop(reason, stopTimeoutOf({ total, elapsed, own, later }));
       this.#log("debug", { group: group.name }, "group stopped");
     }
     this.#state = "stopped";

@@ -4,15 +4,21 @@ import type { ResolvedGroup } from "./manager-options.ts";
 import { Member } from "./member.ts";
 import type { Runnable } from "./runnable.ts";
 import { RunnableError } from "./runnable-error.ts";
+import type { StopTimes } from "./stop-timeout-of.ts";
 
 /** Slack for a runnable that needs all of its own time to stop, in milliseconds. */
 const SETTLING = 1_000;
+
+/** Largest share of the time of a group that is slack. */
+const SETTLING_SHARE = 0.1;
 
 /** Runnables that start and stop together, under one signal. */
 export class RunnableGroup {
   readonly name: string;
   readonly members: Member[] = [];
   readonly #ended: Promise<void>[] = [];
+  /** Monotonic instant at which the runnables are to have ended. */
+  #stopsUntil = Number.POSITIVE_INFINITY;
   readonly #options: ResolvedGroup;
   readonly #clock: Clock;
   readonly #report: (error: RunnableError) => void;
@@ -31,21 +37,18 @@ export class RunnableGroup {
     this.members.push(new Member(runnable));
   }
 
-  /**
-   * Own time to stop, in milliseconds: that of the group, or the longest of its members. Undefined for a share of the
-   * time for all groups.
-   */
-  get stopTimeout(): number | undefined {
-    const { stopTimeout } = this.#options;
-    if (stopTimeout !== undefined) return stopTimeout;
+  /** Times to stop, in milliseconds. */
+  get stopTimes(): StopTimes {
+    const { stopTimeout: fixed } = this.#options;
     const own = this.members.flatMap(({ stopTimeout: time }) => (time === undefined ? [] : [time]));
-    return own.length === 0 ? undefined : Math.max(...own) + SETTLING;
+    return { fixed, wish: own.length === 0 ? undefined : Math.max(...own) + SETTLING };
   }
 
   /** Resolves when all are ready, the ready timeout expires, or `halted` resolves. */
   async start(halted: Promise<void>, options: RunOptions): Promise<void> {
+    const stopWithin = (): number => Math.max(0, this.#stopsUntil - this.#clock.monotonic());
     const ready = this.members.map((member) => {
-      const started = member.start({ options, report: this.#report });
+      const started = member.start({ options: { ...options, stopWithin }, report: this.#report });
       this.#ended.push(started.ended);
       return started.ready;
     });
@@ -59,6 +62,8 @@ export class RunnableGroup {
 
   /** Resolves when all have ended, or `timeout` milliseconds are over. */
   async stop(reason: unknown, timeout: number): Promise<void> {
+    const slack = Math.min(SETTLING, timeout * SETTLING_SHARE);
+    this.#stopsUntil = this.#clock.monotonic() + timeout - slack;
     for (const member of this.members) member.beginStop();
     for (const member of this.members) member.stop(reason);
     const label = `stop of ${this.name}`;

@@ -10,8 +10,8 @@ export interface Runnable {
   readonly name: string;
 
   /**
-   * Time that the runnable may take to stop, in milliseconds. At least 0, or `Infinity`. Read when its group stops,
-   * unless the group has a `stopTimeout` of its own.
+   * Time that the runnable asks for to stop, in milliseconds. At least 0, or `Infinity`. Read when its group stops,
+   * unless the group has a `stopTimeout` of its own. It gets less if all groups ask for more than the manager has.
    *
    * @defaultValue a share of the manager's `stopTimeout`
    */
@@ -24,7 +24,7 @@ export interface Runnable {
    * the program, and so does ending before `signal` aborts.
    *
    * @param signal - aborts when the runnable must end
-   * @param options - those of {@link Manager.run}
+   * @param options - those of {@link Manager.run}, and `stopWithin`: the time that it has to stop
    */
   run(signal: AbortSignal, options?: RunOptions): Promise<void>;
 

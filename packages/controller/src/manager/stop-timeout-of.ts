@@ -1,5 +1,13 @@
-/** Time reserved for a group without its own timeout while earlier groups stop, in milliseconds. */
+/** Time reserved for a group without a time of its own while earlier groups stop, in milliseconds. */
 const KEPT = 1_000;
+
+/** Times of a group, in milliseconds. */
+export interface StopTimes {
+  /** Its option `stopTimeout`, which it gets in full; undefined if there is none. */
+  readonly fixed: number | undefined;
+  /** The longest time that one of its runnables asks for; undefined if none does. */
+  readonly wish: number | undefined;
+}
 
 /** Facts about the group that stops next. Durations are in milliseconds. */
 export interface StopFacts {
@@ -7,21 +15,31 @@ export interface StopFacts {
   readonly total: number;
   /** Time since the abort of the first group. */
   readonly elapsed: number;
-  /** Own time of the group; undefined for a share of the total. */
-  readonly own: number | undefined;
-  /** Own times of the groups that stop later. */
-  readonly later: readonly (number | undefined)[];
+  /** Times of the group. */
+  readonly own: StopTimes;
+  /** Times of the groups that stop later. */
+  readonly later: readonly StopTimes[];
 }
 
 /**
- * How long a group may take to stop: its own time, or the rest of the total that is not reserved for
- * the groups that stop later.
+ * How long a group may take to stop. All groups together never take longer than `total`.
+ *
+ * | The group | Its time |
+ * | --- | --- |
+ * | has an option `stopTimeout` | that |
+ * | has a runnable with a `stopTimeout` | that, if those of the later groups fit too; otherwise all shrink by the same factor |
+ * | has neither | the rest that is not reserved for the groups that stop later |
  */
 export function stopTimeoutOf({ total, elapsed, own, later }: StopFacts): number {
-  if (own !== undefined) return own;
-  if (total === Number.POSITIVE_INFINITY) return total;
-  const claimed = later.reduce<number>((sum, timeout) => sum + (timeout ?? 0), 0);
+  if (own.fixed !== undefined) return own.fixed;
+  if (total === Number.POSITIVE_INFINITY) return own.wish ?? total;
+  const claimed = later.reduce((sum, { fixed = 0 }) => sum + fixed, 0);
   const free = Math.max(0, total - elapsed - claimed);
-  const sharers = later.filter((timeout) => timeout === undefined).length;
-  return free - sharers * Math.min(KEPT, free / (sharers + 1));
+  // A wish that has no end is as long as all the time there is.
+  const wishOf = ({ fixed, wish = KEPT }: StopTimes): number =>
+    fixed === undefined ? Math.min(wish, total) : 0;
+  const reserved = later.reduce((sum, times) => sum + wishOf(times), 0);
+  const wanted = wishOf(own) + reserved;
+  const factor = wanted > free ? free / wanted : 1;
+  return Math.floor(own.wish === undefined ? free - factor * reserved : factor * wishOf(own));
 }

@@ -786,9 +786,9 @@ describe("the stop of a manager", () => {
     expect(logged).toEqual(["manager stopping", "manager stopped"]);
   });
 
-  it("waits for a controller with a long grace", async () => {
+  it("waits for a controller with a long grace, if it has the time", async () => {
     const clock = new FakeClock();
-    const manager = new Manager({ clock, logger: silentLogger });
+    const manager = new Manager({ clock, stopTimeout: 66_000, logger: silentLogger });
     const controller = new Controller({
       name: "slow",
       clock,
@@ -809,9 +809,9 @@ describe("the stop of a manager", () => {
     expect(controller.status().drain?.finished).toBe(true);
   });
 
-  it("takes the longest stopTimeout of a group, plus a second", async () => {
+  it("takes the longest stopTimeout of a group, plus a second, if it has the time", async () => {
     const clock = new FakeClock();
-    const manager = new Manager({ clock, logger: silentLogger });
+    const manager = new Manager({ clock, stopTimeout: 60_000, logger: silentLogger });
     const stuck = { run: () => new Promise<void>(() => {}) };
     manager.add({ name: "a", stopTimeout: 40_000, ...stuck });
     manager.add({ name: "b", stopTimeout: 50_000, ...stuck });

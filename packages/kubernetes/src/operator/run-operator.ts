@@ -189,7 +189,9 @@ function managerOf({ signals, clock, logger }: ResolvedOperator): Manager {
     { name: "events", stopTimeout: EVENTS },
     { name: "work" }, // as long as its controllers need
   ];
-  return new Manager({ groups, signals, clock, logger });
+  // The sum of these times, which depends on the controllers of the term; see the docstring of `runOperator`.
+  const stopTimeout = Number.POSITIVE_INFINITY;
+  return new Manager({ groups, signals, clock, logger, stopTimeout });
 }
 
 /** The caches of an operator. A kind that cannot be listed holds up only what reads it. */

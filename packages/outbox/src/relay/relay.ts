@@ -1,5 +1,12 @@
 import { onAbort } from "@holdfast/clock";
-import { abortable, requireSignal } from "@holdfast/clock/internal";
+import {
+  abortable,
+  type OptionNames,
+  requireHooks,
+  requireOptions,
+  requireSignal,
+} from "@holdfast/clock/internal";
+import type { RunOptions } from "@holdfast/controller";
 import {
   backoffUntil,
   ExponentialBackoffManager,
@@ -15,6 +22,13 @@ import { ClaimFeed } from "./claim-feed.ts";
 import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
 import { LookAhead, TopicQueue, type Wanted } from "./topic-queue.ts";
+
+const RUN_OPTIONS: OptionNames<RunOptions> = {
+  ref: true,
+  leadership: true,
+  shards: true,
+  stopWithin: true,
+};
 
 /**
  * The delays before a relay listens again, in milliseconds. They start over once it has listened: a pooler or a firewall
@@ -68,7 +82,7 @@ export class Relay {
   readonly name: string;
   /**
    * Time that a stop may take, in milliseconds: `grace` plus twice `storeTimeout`, 40 s by default. A `Manager` waits
-   * for it.
+   * for it, if it has the time; otherwise the grace is shorter.
    */
   readonly stopTimeout: number;
   readonly #options: ResolvedRelayOptions;
@@ -113,13 +127,18 @@ export class Relay {
    * begun, and finishes attempts within `grace`. After that it takes at most two requests to the store.
    *
    * @param signal - ends it. The promise resolves then, and no timer, listener or claim is left
+   * @param options - see `RunOptions` of `@holdfast/controller`: with less time than `stopTimeout`, `stopWithin` shortens
+   * `grace`
    * @returns a promise that rejects with an Error if it has run before
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
+    requireOptions("options", options, "run", RUN_OPTIONS);
+    const { stopWithin } = options;
+    requireHooks("options", { stopWithin });
     if (this.#state !== "new") throw new Error(`relay ${this.name} has already run`);
     this.#state = "running";
-    const { clock, grace } = this.#options;
+    const { clock, grace, storeTimeout } = this.#options;
     const feeding = this.#feed.run(signal);
     const listening = this.#listen(signal);
     const watching = watchClock(this.#options, signal);
@@ -128,7 +147,10 @@ export class Relay {
     this.#state = "stopping";
     for (const held of this.#queue.clear()) this.#release(held);
     this.#outcomes.flush();
-    using _ = clock.afterFunc(grace, () => this.#cut.abort(new Error("grace is over")), {
+    const within = stopWithin?.() ?? Number.POSITIVE_INFINITY;
+    // Half of a short time at most is left to the last two requests, which take a few milliseconds as a rule.
+    const left = Math.min(grace, within - Math.min(2 * storeTimeout, within / 2));
+    using _ = clock.afterFunc(left, () => this.#cut.abort(new Error("grace is over")), {
       label: "grace",
     });
     await Promise.all([feeding, listening, watching, asking]);

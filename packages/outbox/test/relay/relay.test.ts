@@ -1,5 +1,11 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Manager, RetryAfterError, silentLogger, TerminalError } from "@holdfast/controller";
+import {
+  Controller,
+  Manager,
+  RetryAfterError,
+  silentLogger,
+  TerminalError,
+} from "@holdfast/controller";
 import {
   type Claim,
   type ClaimRequest,
@@ -574,7 +580,7 @@ describe("a relay that stops", () => {
     });
     expect(relay.stopTimeout).toBe(62 * SECOND);
     await save([1]);
-    const manager = new Manager({ clock, logger: silentLogger });
+    const manager = new Manager({ clock, stopTimeout: 63 * SECOND, logger: silentLogger });
     manager.add(relay);
     const run = manager.run(stop.signal);
     await clock.step(SECOND);
@@ -582,6 +588,37 @@ describe("a relay that stops", () => {
     await clock.run(() => run);
     expect(await memory.find(idOf(1))).toMatchObject({ status: "delivered" });
     expect(clock.monotonic()).toBeGreaterThan(50 * SECOND);
+  });
+
+  it.each([
+    ["in one group", ["all", "all"]],
+    ["before it", ["relay", "controller"]],
+    ["after it", ["controller", "relay"]],
+  ])("ends within the 28 s of a manager beside a controller, %s", async (_, names) => {
+    const { clock, relay, save, stop, types } = setUp({
+      publishTimeout: 55 * SECOND,
+      claimDuration: 120 * SECOND,
+      respond: () => new Promise(() => {}),
+    });
+    expect(relay.stopTimeout).toBeGreaterThan(28 * SECOND);
+    await save([1]);
+    const groups = [...new Set(names)].map((name) => ({ name }));
+    const manager = new Manager({ clock, groups, logger: silentLogger });
+    const never = () => new Promise<void>(() => {});
+    const controller = new Controller({
+      ...{ name: "a", clock, logger: silentLogger, reconcile: never },
+    });
+    controller.add("key");
+    manager.add(relay, { group: names.includes("relay") ? "relay" : "all" });
+    manager.add(controller, { group: names.includes("controller") ? "controller" : "all" });
+    const run = manager.run(stop.signal);
+    await clock.step(SECOND);
+    stop.abort();
+    await clock.step(28 * SECOND);
+    expect(manager.status().state).toBe("stopped");
+    await run;
+    expect(types()).toContain("released");
+    expect(clock.waiters()).toBe(0);
   });
 
   it("does not wait to write again after its grace", async () => {
