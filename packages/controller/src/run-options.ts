@@ -88,15 +88,17 @@ export function resolveRun(from: AbortSignal | Leadership, options: RunOptions):
   requireFunction("options.stopWithin", stopWithin);
   if (leadership !== undefined)
     requireLeadership(leadership === own ? "leadership" : "options.leadership", leadership);
-  if (shards !== undefined) {
-    requireMethods("options.shards", shards, ["slotOf", "join"]);
-    if (leadership !== undefined)
-      throw new RangeError("options.shards must be undefined in a run under a leadership");
-  }
+  if (shards !== undefined) requireShards(shards, leadership);
   return { signal, ref, leadership, shards, stopWithin };
 }
 
 const endless = (): number => Number.POSITIVE_INFINITY;
+
+function requireShards(shards: KeyShards, leadership: Leadership | undefined): void {
+  requireMethods("options.shards", shards, ["slotOf", "join"]);
+  if (leadership !== undefined)
+    throw new RangeError("options.shards must be undefined in a run under a leadership");
+}
 
 function isLeadership(from: unknown): from is Leadership {
   return typeof from === "object" && from !== null && "lost" in from;
