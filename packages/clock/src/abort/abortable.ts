@@ -6,7 +6,7 @@ const ignore = (): void => {};
 /**
  * Waits for `work`, which receives the signal or `argument`, but only until `signal` aborts: then rejects with
  * `signal.reason` at once. `work` is not called if the signal has aborted already. A value that arrives after the abort goes to `onLate`, a later
- * error is ignored.
+ * error to `onLateError`.
  *
  * Neither an async function nor a callback stands between `work` and the result, so that the stack of an
  * error of `work` shows the callers, and one frame of this function (ADR 0042).
@@ -16,6 +16,7 @@ export function abortable<Value, Argument = AbortSignal>(
   signal: AbortSignal,
   onLate?: (value: Value) => unknown,
   argument: Argument = signal as Argument,
+  onLateError: (error: unknown) => void = ignore,
 ): Promise<Value> {
   if (signal.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = deferred<Value>();
@@ -33,7 +34,7 @@ export function abortable<Value, Argument = AbortSignal>(
     wait?.[Symbol.dispose]();
     if (!signal.aborted) return;
     AbandonedPromise.add(result);
-    if (onLate !== undefined) void result.then(onLate, ignore);
+    if (onLate !== undefined || onLateError !== ignore) void result.then(onLate, onLateError);
     throw signal.reason; // another listener may have hidden the abort from `onAbort`
   };
   const endWith = (error: unknown): never => {

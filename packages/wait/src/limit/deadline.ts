@@ -59,9 +59,10 @@ export class Deadline implements Disposable {
     work: (argument: Argument) => Value | PromiseLike<Value>,
     argument: Argument,
     onLate?: (value: Value) => unknown,
+    onLateError?: (error: unknown) => void,
   ): Promise<Value> {
     try {
-      return await abortable(work, this.signal, onLate, argument);
+      return await abortable(work, this.signal, onLate, argument, onLateError);
     } catch (error) {
       throw this.withCaller(error);
     } finally {

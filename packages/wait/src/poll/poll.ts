@@ -112,7 +112,8 @@ export type Truthy<Value> = Exclude<Value, false | 0 | 0n | "" | null | undefine
  * each call receives a signal of its own; with `timeout` alone, all calls of one poll share one.
  *
  * An abort and an expired time limit do not wait for `fn`, so pass its signal on. A later result is
- * ignored.
+ * ignored, but for a {@link TerminalError} of a call that exceeded `attemptTimeout`: if it comes before the next call,
+ * `poll` rejects with it in place of that call.
  *
  * By default an error rejects: otherwise a mistake in `fn` would look like a condition that is never
  * true. To continue after some errors, pass an `onError` that rethrows the others.
@@ -176,14 +177,21 @@ export async function poll<Value>(
   const { signal } = whole;
   let limit: Deadline;
 
+  /** The terminal error of a call that had timed out. */
+  let verdict: { readonly error: unknown } | undefined;
+  const onLateError = (error: unknown): void => {
+    if (isTerminalError(error)) verdict ??= { error };
+  };
+
   const run = (): Promise<Value> => {
+    if (verdict !== undefined) throw verdict.error;
     startedAt = clock.monotonic();
     limit = new Deadline(attemptTimeout, { clock, signal });
     const given = { attempt: ++attempt, signal: limit.signal };
     // A deadline that never comes would be a frame in the stack of every error.
     return attemptTimeout === NEVER
       ? abortable(fn, signal, undefined, given)
-      : limit.wait(fn, given);
+      : limit.wait(fn, given, undefined, onLateError);
   };
   const failed = (error: unknown): unknown => {
     startedAt = undefined;

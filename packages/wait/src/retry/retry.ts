@@ -67,7 +67,8 @@ const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 2, jitter: 0.5,
  * each attempt receives a signal of its own; with `timeout` alone, all attempts of a call share one.
  *
  * An abort and an expired time limit do not wait for `fn`, so pass its signal on. A later result
- * is ignored. Attempts overlap only if one continues after its signal has aborted.
+ * is ignored, but for a {@link TerminalError} of an attempt that exceeded `attemptTimeout`: if it comes before the next
+ * attempt, `retry` rejects with it in place of that attempt. Attempts overlap only if one continues after its signal has aborted.
  *
  * @param fn - the work; receives the number of the attempt and a signal, see {@link Attempt}
  * @param options - see {@link RetryOptions}
@@ -120,12 +121,19 @@ export async function retry<Value>(
   const deadline = new Deadline(timeout, { clock, signal: stop, cause: () => lastError });
   const { signal } = deadline;
 
+  /** The terminal error of an attempt that had timed out. */
+  let verdict: { readonly error: unknown } | undefined;
+  const onLateError = (error: unknown): void => {
+    if (isTerminalError(error)) verdict ??= { error };
+  };
+
   const callOnce = (): Promise<Value> => {
+    if (verdict !== undefined) throw verdict.error;
     attempt++;
     // A deadline that never comes would be a frame in the stack of every error.
     if (attemptTimeout === NEVER) return abortable(fn, signal, undefined, { attempt, signal });
     const limit = new Deadline(attemptTimeout, { clock, signal, cause: () => lastFailure });
-    return limit.wait(fn, { attempt, signal: limit.signal });
+    return limit.wait(fn, { attempt, signal: limit.signal }, undefined, onLateError);
   };
 
   /** Plans the delay after a failed attempt, or throws the error if no attempt follows. */

@@ -252,7 +252,10 @@ describe("a body that stalls in a short attempt does not hide the status", () =>
     ["retry", 999],
     ["retry", 500],
     ["retry", 101],
+    ["retry", 50],
+    ["retry", 1],
     ["poll", 500],
+    ["poll", 50],
   ] as const)("of %s, with attempts of %i ms: one request", async (door, attemptTimeout) => {
     const { requests, error } = await requestsOf(doors[door](attemptTimeout), () => stalled(404));
     expect([requests, isTerminalError(error), findHttpError(error)?.status]).toEqual([
