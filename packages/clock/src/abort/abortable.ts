@@ -3,10 +3,18 @@ import { onAbort } from "./on-abort.ts";
 
 const ignore = (): void => {};
 
+/** Receivers of a result that comes after the abort. */
+export interface LateResult<Value> {
+  /** Receives the value. */
+  readonly value?: (value: Value) => unknown;
+  /** Receives the error. */
+  readonly error?: (error: unknown) => unknown;
+}
+
 /**
  * Waits for `work`, which receives the signal or `argument`, but only until `signal` aborts: then rejects with
  * `signal.reason` at once. `work` is not called if the signal has aborted already. A value that arrives after the abort goes to `onLate`, a later
- * error to `onLateError`.
+ * error is ignored, unless `onLate` has a receiver for it.
  *
  * Neither an async function nor a callback stands between `work` and the result, so that the stack of an
  * error of `work` shows the callers, and one frame of this function (ADR 0042).
@@ -14,9 +22,8 @@ const ignore = (): void => {};
 export function abortable<Value, Argument = AbortSignal>(
   work: (argument: Argument) => Value | PromiseLike<Value>,
   signal: AbortSignal,
-  onLate?: (value: Value) => unknown,
+  onLate?: ((value: Value) => unknown) | LateResult<Value>,
   argument: Argument = signal as Argument,
-  onLateError: (error: unknown) => void = ignore,
 ): Promise<Value> {
   if (signal.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = deferred<Value>();
@@ -34,7 +41,7 @@ export function abortable<Value, Argument = AbortSignal>(
     wait?.[Symbol.dispose]();
     if (!signal.aborted) return;
     AbandonedPromise.add(result);
-    if (onLate !== undefined || onLateError !== ignore) void result.then(onLate, onLateError);
+    if (onLate !== undefined) listen(result, onLate);
     throw signal.reason; // another listener may have hidden the abort from `onAbort`
   };
   const endWith = (error: unknown): never => {
@@ -45,6 +52,14 @@ export function abortable<Value, Argument = AbortSignal>(
     end();
     return value;
   }, endWith);
+}
+
+function listen<Value>(
+  result: Promise<Value>,
+  onLate: ((value: Value) => unknown) | LateResult<Value>,
+): void {
+  const { value, error = ignore } = typeof onLate === "function" ? { value: onLate } : onLate;
+  void result.then(value, error);
 }
 
 /** The promise of the work itself: the stack of an error made before another promise follows it has no callers. */

@@ -6,7 +6,7 @@
  * @packageDocumentation
  */
 export { AbortList } from "../abort/abort-list.ts";
-export { abortable, aborted } from "../abort/abortable.ts";
+export { abortable, aborted, type LateResult } from "../abort/abortable.ts";
 export { LinkedController } from "../abort/linked-controller.ts";
 export { callInOwnContext, recaptureStack } from "../host/platform.ts";
 export {

@@ -54,6 +54,8 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
   #startedAt = 0;
   /** Milliseconds from that start to the earliest start of the next attempt. */
   #delay = 0;
+  /** Random part of that, so that clients that have lost their connections at one instant do not come back at one. */
+  #offset = 0;
   /** Set when the strategy threw instead of returning a delay: no further attempt follows. */
   #exhausted: { readonly error: unknown } | undefined = undefined;
 
@@ -81,6 +83,7 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
   /** Counts an attempt that starts now, and arms the timer for the next one. */
   backoff(): Timer {
     this.#attempt++;
+    this.#offset = 0;
     this.#delay = this.#draw(this.#nextDelay);
     this.#startedAt = this.#clock.monotonic();
     return this.#timer.arm(this.#delay);
@@ -119,7 +122,7 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     if (isTerminalError(error) || after === Number.POSITIVE_INFINITY) throw error;
     if (after === undefined || this.signal.aborted) return;
     const passed = this.#clock.monotonic() - this.#startedAt;
-    this.#delay = Math.max(this.#delay, passed + after);
+    this.#delay = Math.max(this.#delay, passed + after + this.#offset);
     this.#timer.arm(this.#untilNext());
   }
 
@@ -129,8 +132,9 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
   }
 
   /**
-   * A connection has ended. If it was stable, its attempt counts as the first and the delays start over. The
-   * next attempt comes at a random time within the delay, because other clients lost theirs at this instant.
+   * A connection has ended. If it was stable, its attempt counts as the first and the delays start over. From the
+   * earliest start of the next attempt, which may have passed, that comes at a random time within the delay, because
+   * other clients lost theirs at this instant.
    */
   ended(isStable: boolean, random: Random): void {
     let spread = this.#delay;
@@ -145,7 +149,8 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     // A timer armed after the abort would delay the end.
     if (this.signal.aborted) return;
     const passed = this.now() - this.#startedAt;
-    this.#delay = Math.max(this.#delay, passed + random() * spread);
+    this.#offset = random() * spread;
+    this.#delay = Math.max(this.#delay, passed) + this.#offset;
     this.#timer.arm(this.#untilNext());
   }
 

@@ -57,11 +57,10 @@ async function withOwnSignal(
  * Keeps a connection open until `signal` aborts: connects as {@link connectWithBackoff} does, calls
  * `use`, and connects again when `use` settles.
  *
- * A connection that lasted for `resetAfter` resets the delays: the next attempt is number 1. Clients that lose
- * their connections together connect again at random times within the first delay. After a connection
- * that ended earlier, the delays go on as after a failed attempt: the next attempt starts no earlier than
- * the planned delay after the start of the accepted one, and at a random time within that delay at the
- * latest.
+ * A connection that lasted for `resetAfter` resets the delays: the next attempt is number 1. After a connection that
+ * ended earlier, the delays go on as after a failed attempt. In both cases the next attempt starts no earlier than the
+ * planned delay after the start of the accepted one. From then on, or from the end of the connection if that is later, it
+ * starts at a random time within that delay: clients that lose their connections together do not come back together.
  *
  * | Event | Result |
  * | --- | --- |
@@ -70,7 +69,7 @@ async function withOwnSignal(
  * | `use` throws or rejects, with `onError` | calls `onError` with the error, connects again |
  * | `use` throws or rejects, without `onError` | rejects with the error unchanged |
  * | `use` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onError` |
- * | `use` throws a {@link RetryAfterError}, or an error caused by one | like any error, but the next attempt does not start before the time it names |
+ * | `use` throws a {@link RetryAfterError}, or an error caused by one | like any error, but the next attempt does not start before the time it names, and at a random time after that, as above |
  * | that error names `Infinity` | rejects with the error unchanged, without `onError` |
  * | `connect` throws or rejects | as in {@link connectWithBackoff}, including {@link TerminalError} and {@link RetryAfterError} |
  * | `signal` is already aborted | resolves; `connect` is not called |

@@ -1,5 +1,5 @@
 import { type Clock, onAbort, type Timer } from "@holdfast/clock";
-import { abortable, recaptureStack } from "@holdfast/clock/internal";
+import { abortable, type LateResult, recaptureStack } from "@holdfast/clock/internal";
 import { TimeoutError } from "./timeout-error.ts";
 
 /** Options for a {@link Deadline}. */
@@ -58,11 +58,10 @@ export class Deadline implements Disposable {
   async wait<Value, Argument>(
     work: (argument: Argument) => Value | PromiseLike<Value>,
     argument: Argument,
-    onLate?: (value: Value) => unknown,
-    onLateError?: (error: unknown) => void,
+    onLate?: ((value: Value) => unknown) | LateResult<Value>,
   ): Promise<Value> {
     try {
-      return await abortable(work, this.signal, onLate, argument, onLateError);
+      return await abortable(work, this.signal, onLate, argument);
     } catch (error) {
       throw this.withCaller(error);
     } finally {

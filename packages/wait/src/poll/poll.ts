@@ -179,8 +179,10 @@ export async function poll<Value>(
 
   /** The terminal error of a call that had timed out. */
   let verdict: { readonly error: unknown } | undefined;
-  const onLateError = (error: unknown): void => {
-    if (isTerminalError(error)) verdict ??= { error };
+  const onLate = {
+    error: (error: unknown): void => {
+      if (isTerminalError(error)) verdict ??= { error };
+    },
   };
 
   const run = (): Promise<Value> => {
@@ -191,7 +193,7 @@ export async function poll<Value>(
     // A deadline that never comes would be a frame in the stack of every error.
     return attemptTimeout === NEVER
       ? abortable(fn, signal, undefined, given)
-      : limit.wait(fn, given, undefined, onLateError);
+      : limit.wait(fn, given, onLate);
   };
   const failed = (error: unknown): unknown => {
     startedAt = undefined;

@@ -123,8 +123,10 @@ export async function retry<Value>(
 
   /** The terminal error of an attempt that had timed out. */
   let verdict: { readonly error: unknown } | undefined;
-  const onLateError = (error: unknown): void => {
-    if (isTerminalError(error)) verdict ??= { error };
+  const onLate = {
+    error: (error: unknown): void => {
+      if (isTerminalError(error)) verdict ??= { error };
+    },
   };
 
   const callOnce = (): Promise<Value> => {
@@ -133,7 +135,7 @@ export async function retry<Value>(
     // A deadline that never comes would be a frame in the stack of every error.
     if (attemptTimeout === NEVER) return abortable(fn, signal, undefined, { attempt, signal });
     const limit = new Deadline(attemptTimeout, { clock, signal, cause: () => lastFailure });
-    return limit.wait(fn, { attempt, signal: limit.signal }, undefined, onLateError);
+    return limit.wait(fn, { attempt, signal: limit.signal }, onLate);
   };
 
   /** Plans the delay after a failed attempt, or throws the error if no attempt follows. */

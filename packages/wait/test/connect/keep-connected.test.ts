@@ -541,3 +541,54 @@ describe("a connection that ends", () => {
     expect(again.filter((at) => at > 0)).toEqual([0, 25, 50, 75].map((part) => lifetime + part));
   });
 });
+
+describe("clients that lose their connections at one instant connect again at different ones", () => {
+  const RANDOM = [0, 0.1, 0.5, 0.999];
+
+  /** When clients, each with one of the draws, make their second attempt. */
+  async function secondAttempts(lifetime: number, options: Options): Promise<readonly number[]> {
+    const times: number[] = [];
+    for (const draw of RANDOM) {
+      clock = new FakeClock();
+      stop = new AbortController();
+      timeline = timelineOf(clock);
+      const connect = scripted({ lifetime });
+      const end = start(connect, hold, { ...options, random: () => draw });
+      const events = await until(lifetime + 200_000, end);
+      times.push(
+        Math.floor(events.filter(([, text]) => text.startsWith("attempt"))[1]?.[0] ?? never),
+      );
+    }
+    return times;
+  }
+
+  const constant = { duration: 30_000 };
+  it.each<[string, number, Options, number]>([
+    ["longer than the delay", 60_000, { backoff: constant, resetAfter: 10_000 }, 60_000],
+    ["as long as the delay", 30_000, { backoff: constant, resetAfter: 10_000 }, 30_000],
+    ["a bit shorter than the delay", 29_000, { backoff: constant, resetAfter: 10_000 }, 30_000],
+    ["shorter than the delay", 12_000, { backoff: constant, resetAfter: 10_000 }, 30_000],
+    ["not at all", 0, { backoff: constant, resetAfter: 0 }, 30_000],
+    ["shorter than resetAfter", 5_000, { backoff: constant, resetAfter: 10_000 }, 30_000],
+    ["shorter than both", 0, { backoff: constant, resetAfter: 10_000 }, 30_000],
+  ])("after connections that lasted %s", async (_, lifetime, options, earliest) => {
+    const times = await secondAttempts(lifetime, options);
+    expect(times).toEqual(RANDOM.map((draw) => earliest + Math.floor(draw * 30_000)));
+  });
+
+  it("after the time that the peer named to all of them", async () => {
+    const times: number[] = [];
+    for (const draw of RANDOM) {
+      clock = new FakeClock();
+      stop = new AbortController();
+      timeline = timelineOf(clock);
+      const use: Use = async () => {
+        throw new RetryAfterError(60_000);
+      };
+      const options = { backoff: constant, random: () => draw, onError: () => {} };
+      const events = await until(100_000, start(scripted({ lifetime: 0 }), use, options));
+      times.push(events.filter(([, text]) => text.startsWith("attempt"))[1]?.[0] ?? never);
+    }
+    expect(times).toEqual(RANDOM.map((draw) => 60_000 + draw * 30_000));
+  });
+});
