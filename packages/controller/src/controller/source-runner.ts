@@ -8,8 +8,8 @@ import {
 } from "@holdfast/clock/internal";
 import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/wait";
 import type { EnqueueOptions, Source } from "../source/source.ts";
-import { Waiters } from "../waiters.ts";
 import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";
+import { type Passage, Replays, type SourceCall } from "./replays.ts";
 
 /** Options for a {@link SourceRunner}. */
 export interface SourceRunnerOptions<Item> {
@@ -29,13 +29,6 @@ const RESTART = { duration: 1_000, factor: 2, cap: 60_000, jitter: 0.2, resetAft
 const LATE_EVENT =
   "event ignored because its start() has already settled: return a promise that lasts as long as the source, or return nothing";
 
-/** One start of a source. */
-interface Start {
-  readonly ended: Promise<void>;
-  /** Another start takes its place: aborts it, and resolves `ended`. */
-  readonly replace: () => void;
-}
-
 /** Keeps one source running: restarts it when it fails. */
 export class SourceRunner<Item> {
   readonly #source: Source<Item>;
@@ -48,8 +41,7 @@ export class SourceRunner<Item> {
   /** Whether the source starts again when a slot comes. */
   #isSharded = false;
   /** Defined while the source is started. */
-  #replay: ((isWanted: (item: Item) => boolean) => void) | undefined;
-  readonly #replayed = new Waiters<void>();
+  #replays: Replays<Item> | undefined;
   #lastError: ErrorStatus | undefined = undefined;
 
   constructor(source: Source<Item>, options: SourceRunnerOptions<Item>) {
@@ -81,9 +73,9 @@ export class SourceRunner<Item> {
     };
   }
 
-  /** Starts the source anew, so that it reports the items for which `isWanted` returns true. */
+  /** Has the source report the items for which `isWanted` returns true, by another start; see {@link Replays}. */
   replay(isWanted: (item: Item) => boolean): void {
-    this.#replay?.(isWanted);
+    this.#replays?.add(isWanted);
   }
 
   /** Resolves when the source has ended, by itself or after the abort. */
@@ -132,57 +124,43 @@ export class SourceRunner<Item> {
    */
   async #start(signal: AbortSignal, stop: AbortSignal): Promise<void> {
     this.#starts++;
-    let start = this.#begin(signal, stop);
-    this.#replay = (isWanted) => {
-      if (signal.aborted) return;
-      start.replace();
-      start = this.#begin(signal, stop, isWanted);
-      this.#replayed.resolveAll();
-    };
+    this.#replays = new Replays<Item>(signal, {
+      clock: this.#options.clock,
+      begin: (passage) => this.#begin(signal, stop, passage),
+      isSharded: this.#isSharded,
+      onRest: () => {
+        this.#state = "ended";
+      },
+    });
     try {
-      for (let last: Start | undefined; last !== start; ) {
-        last = start;
-        await last.ended;
-        if (last === start && this.#isSharded && !signal.aborted) await this.#nextReplay(signal);
-      }
+      await this.#replays.run();
     } finally {
-      this.#replay = undefined;
+      this.#replays = undefined;
     }
   }
 
-  /** A source that has ended starts again when a slot comes. */
-  async #nextReplay(signal: AbortSignal): Promise<void> {
-    this.#state = "ended";
-    await this.#replayed.wait(signal).catch(() => {});
-  }
-
-  /**
-   * Starts the source once.
-   *
-   * @param isWanted - the items to pass on while `start` is called: the others were told before
-   */
-  #begin(
-    signal: AbortSignal,
-    stop: AbortSignal,
-    isWanted: ((item: Item) => boolean) | undefined = undefined,
-  ): Start {
+  /** Starts the source once. */
+  #begin(signal: AbortSignal, stop: AbortSignal, passage: Passage<Item>): SourceCall {
     const attempt = new LinkedController(signal);
     const replaced = deferred<void>();
     let isReplaced = false;
-    let passes = isWanted;
+    let isSynchronous = false;
     this.#state = "running";
     const context = {
       clock: this.#options.clock,
       enqueue: (item: Item, options: EnqueueOptions = {}) => {
-        if (!attempt.signal.aborted) this.#enqueue(item, options, passes);
+        if (!attempt.signal.aborted) this.#enqueue(item, options, passage);
         else if (!isReplaced) this.#reportLateEvent(stop);
       },
       failed: (error: unknown) => this.#fail(error, "source reported an error"),
+      listed: () => {
+        if (!attempt.signal.aborted) passage.listed();
+      },
     };
     const run = async (): Promise<void> => {
       try {
         const started = this.#source.start(context, attempt.signal);
-        passes = undefined;
+        isSynchronous = !isThenable(started);
         if (isThenable(started)) await started;
         else await aborted(attempt.signal);
       } finally {
@@ -190,8 +168,10 @@ export class SourceRunner<Item> {
         attempt.abort();
       }
     };
+    const ended = Promise.race([run(), replaced.promise]);
     return {
-      ended: Promise.race([run(), replaced.promise]),
+      ended,
+      isSynchronous,
       replace: () => {
         isReplaced = true;
         replaced.resolve();
@@ -200,13 +180,9 @@ export class SourceRunner<Item> {
     };
   }
 
-  #enqueue(
-    item: Item,
-    options: EnqueueOptions,
-    passes: ((item: Item) => boolean) | undefined,
-  ): void {
+  #enqueue(item: Item, options: EnqueueOptions, passage: Passage<Item>): void {
     try {
-      if (passes?.(item) === false) return;
+      if (!passage.passes(item)) return;
       const { reason = this.#source.name } = options;
       this.#options.enqueue(item, { ...options, reason });
     } catch (error) {

@@ -92,12 +92,13 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
   requireHooks("options", { random });
   return {
     name: "resync",
-    start({ enqueue, failed, clock }, signal) {
+    start({ enqueue, failed, clock, listed }, signal) {
       const enqueueAll = async (): Promise<void> => {
         for await (const item of await list(signal)) {
           if (signal.aborted) return;
           enqueue(item, { priority });
         }
+        listed?.();
       };
       const delay = new Backoff({ duration: interval, jitter, random }).delayFunc();
       return loop({ run: enqueueAll, delay, signal, clock, onError: failed }).then(() => {});

@@ -21,6 +21,13 @@ export interface SourceContext<Event> {
 
   /** The clock of the controller. */
   readonly clock: Clock;
+
+  /**
+   * Tells that all items that exist were enqueued, once per start: what follows are changes. A controller with shards starts
+   * a source again when slots come, and passes only their items until then. Without the call it waits until nothing was
+   * enqueued for a second.
+   */
+  readonly listed?: (() => void) | undefined;
 }
 
 /**

@@ -556,7 +556,9 @@ describe("clients that lose their connections at one instant connect again at di
       const end = start(connect, hold, { ...options, random: () => draw });
       const events = await until(lifetime + 200_000, end);
       times.push(
-        Math.floor(events.filter(([, text]) => text.startsWith("attempt"))[1]?.[0] ?? never),
+        Math.floor(
+          events.filter(([, text]) => String(text).startsWith("attempt"))[1]?.[0] ?? never,
+        ),
       );
     }
     return times;
@@ -587,7 +589,7 @@ describe("clients that lose their connections at one instant connect again at di
       };
       const options = { backoff: constant, random: () => draw, onError: () => {} };
       const events = await until(100_000, start(scripted({ lifetime: 0 }), use, options));
-      times.push(events.filter(([, text]) => text.startsWith("attempt"))[1]?.[0] ?? never);
+      times.push(events.filter(([, text]) => String(text).startsWith("attempt"))[1]?.[0] ?? never);
     }
     expect(times).toEqual(RANDOM.map((draw) => 60_000 + draw * 30_000));
   });
