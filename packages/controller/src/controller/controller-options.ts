@@ -38,6 +38,7 @@ const OPTIONS: OptionNames<ControllerOptions<never>> = {
   onGiveUp: true,
   onError: true,
   aging: true,
+  fairBy: true,
   clock: true,
   random: true,
   logger: true,
@@ -175,6 +176,14 @@ export interface ControllerOptions<Item = string> {
   readonly aging?: number | undefined;
 
   /**
+   * The group of a key, such as its tenant; see {@link WorkQueueOptions.fairBy}. Groups that have queued keys take turns:
+   * one with thousands of keys does not keep the others waiting.
+   *
+   * @defaultValue none: all keys are one group
+   */
+  readonly fairBy?: ((key: string) => string) | undefined;
+
+  /**
    * Clock for all delays and durations.
    *
    * @defaultValue `realClock`
@@ -221,7 +230,7 @@ export type ControllerArguments<Item> = [Item] extends [string]
   ? ControllerOptions<Item>
   : KeyedControllerOptions<Item>;
 
-type OptionsWithoutDefault = "random" | "metrics" | "queueMetrics";
+type OptionsWithoutDefault = "fairBy" | "random" | "metrics" | "queueMetrics";
 
 /** The options with their defaults. */
 export type ResolvedControllerOptions<Item> = {
@@ -271,14 +280,15 @@ function resolveLimits<Item>(options: ControllerOptions<Item>) {
 
 function resolveHooks<Item>(options: ControllerOptions<Item>) {
   const { onGiveUp = ignore, onError = ignore, logger = defaultLogger } = options;
-  const { metrics, queueMetrics } = options;
+  const { fairBy, metrics, queueMetrics } = options;
+  requireHooks("options", { fairBy });
   requireFunction("options.onGiveUp", onGiveUp);
   requireFunction("options.onError", onError);
   requireMethods("options.logger", logger, Object.keys(defaultLogger));
   if (metrics !== undefined) requireMethods("options.metrics", metrics, CONTROLLER_METRICS);
   if (queueMetrics !== undefined)
     requireMethods("options.queueMetrics", queueMetrics, QUEUE_METRICS);
-  return { onGiveUp, onError, logger, metrics, queueMetrics };
+  return { fairBy, onGiveUp, onError, logger, metrics, queueMetrics };
 }
 
 function requireSources<Item>({ sources = [] }: ControllerOptions<Item>): readonly Source<Item>[] {

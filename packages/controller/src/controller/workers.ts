@@ -56,7 +56,7 @@ export class Workers<Item> {
   #lastError: ReconcileErrorStatus | undefined = undefined;
 
   constructor(options: ResolvedControllerOptions<Item>, hooks: Hooks, onChange: () => void) {
-    const { name, clock, limiter, aging, queueMetrics, timeout, abortGrace } = options;
+    const { name, clock, limiter, aging, fairBy, queueMetrics, timeout, abortGrace } = options;
     this.#options = options;
     this.#hooks = hooks;
     this.#onChange = onChange;
@@ -68,6 +68,7 @@ export class Workers<Item> {
       clock,
       limiter,
       aging,
+      fairBy,
       metrics: hooks.guarded(queueMetrics),
       keyOf: keyOfTask,
     };

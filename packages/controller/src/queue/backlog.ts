@@ -1,5 +1,6 @@
 import type { Clock, PassiveClock } from "@holdfast/clock";
 import { DelayedItems } from "./delayed-items.ts";
+import { FairItems } from "./fair-items.ts";
 import {
   isDelayed,
   isWaiting,
@@ -95,6 +96,8 @@ export interface BacklogOptions<Item> {
   readonly name: string;
   readonly clock: Clock;
   readonly aging: number;
+  /** The group of a key. Undefined if groups do not take turns. */
+  readonly fairBy: ((key: string) => string) | undefined;
   /** Undefined if there are none: then the clock is not read for them. */
   readonly metrics: QueueMetrics | undefined;
   /** Called when keys have become due. */
@@ -109,7 +112,9 @@ export class Backlog<Item> {
   readonly #records = new Map<string, QueueItem<Item>>();
   /** Its record is kept for the same key, added again as soon as it is done, or for the next one (ADR 0045). */
   #lastIdle: QueueItem<Item> | undefined = undefined;
-  readonly #ready: ReadyItems<Item>;
+  readonly #ready: ReadyItems<Item> | FairItems<Item>;
+  /** The same, if groups take turns: it makes the records. */
+  readonly #fair: FairItems<Item> | undefined;
   readonly #delayed: DelayedItems<QueueItem<Item>>;
   readonly #work: InFlight;
   readonly #clock: Clock;
@@ -123,12 +128,13 @@ export class Backlog<Item> {
   /** Number of keys that wait to be taken: queued, or in flight and added again. */
   #waiting = 0;
 
-  constructor({ name, clock, aging, metrics, onDue, onDone }: BacklogOptions<Item>) {
+  constructor({ name, clock, aging, fairBy, metrics, onDue, onDone }: BacklogOptions<Item>) {
     this.#clock = clock;
     this.#metrics = metrics;
     this.#onDone = onDone;
     this.#isTimed = metrics !== undefined;
-    this.#ready = new ReadyItems(aging);
+    this.#fair = fairBy === undefined ? undefined : new FairItems(aging, fairBy);
+    this.#ready = this.#fair ?? new ReadyItems(aging);
     this.#work = new InFlight(clock);
     this.#delayed = new DelayedItems(clock, name, (now) => {
       this.#takeDue(now);
@@ -281,7 +287,7 @@ export class Backlog<Item> {
       return known;
     }
     const idle = this.#lastIdle?.state === "idle" ? this.#lastIdle : undefined;
-    const record = idle ?? queueItem(key, item);
+    const record = this.#fair?.itemOf(key, item, idle) ?? idle ?? queueItem(key, item);
     this.#records.set(key, record);
     // Afterwards: a map that becomes empty makes a new table.
     if (idle === undefined) return record;

@@ -71,15 +71,22 @@ export class ReadyItems<Item> {
   /**
    * Raises the priority of a queued item. It goes behind the items that have that priority already,
    * unless it has waited for so long that its old place is better.
+   *
+   * @param arrival - later than that of all items so far
    */
-  raise(item: QueueItem<Item>, priority: number, now: number): void {
+  raise(
+    item: QueueItem<Item>,
+    priority: number,
+    now: number,
+    arrival: number = this.arrive(),
+  ): void {
     const isInLine = item.heapSlot === NO_SLOT;
     const rank = isInLine ? this.#rank(0, item.since as number) : this.#heap.deadlineOf(item);
     const raised = this.#rank(priority, now);
     item.priority = priority;
     if (raised >= rank) return;
     if (!isInLine) this.#heap.remove(item);
-    item.arrival = this.arrive();
+    item.arrival = arrival;
     this.#heap.push(item, raised, item.arrival);
     if (!isInLine) return;
     this.#voids++;

@@ -3,6 +3,7 @@ import {
   type OptionNames,
   requireAbove,
   requireFunction,
+  requireHooks,
   requireMethods,
   requireOptions,
   requireText,
@@ -18,6 +19,7 @@ const OPTIONS: OptionNames<WorkQueueOptions<never>> = {
   clock: true,
   metrics: true,
   aging: true,
+  fairBy: true,
 };
 
 /** Options for a {@link WorkQueue}. */
@@ -69,6 +71,15 @@ export interface WorkQueueOptions<Item> {
    * @defaultValue `1_000`
    */
   readonly aging?: number | undefined;
+
+  /**
+   * The group of a key, such as its tenant: groups that have queued keys take turns, one key each, however many keys one
+   * of them has. Priorities, waiting time and order count within a group. Called once for a key that is neither queued,
+   * delayed nor in flight; an error of it, or a result that is not a string, throws from the `add`.
+   *
+   * @defaultValue none: all keys are one group
+   */
+  readonly fairBy?: ((key: string) => string) | undefined;
 }
 
 /** Arguments of a new {@link WorkQueue}: `keyOf` is optional only if items are strings. */
@@ -90,6 +101,7 @@ export interface ResolvedWorkQueueOptions<Item> {
   readonly clock: Clock;
   readonly metrics: QueueMetrics | undefined;
   readonly aging: number;
+  readonly fairBy: ((key: string) => string) | undefined;
 }
 
 /** @throws RangeError or TypeError if an option is out of its range */
@@ -106,7 +118,9 @@ export function resolveWorkQueue<Item>(
   requireMethods("options.limiter", limiter, ["when", "forget", "requeues"]);
   LimiterClock.use(limiter, clock);
   if (metrics !== undefined) requireMethods("options.metrics", metrics, QUEUE_METRICS);
-  return { name, keyOf, limiter, clock, metrics, aging };
+  const { fairBy } = options;
+  requireHooks("options", { fairBy });
+  return { name, keyOf, limiter, clock, metrics, aging, fairBy };
 }
 
 /** Key of an item that is a string. The queue rejects any other key. */

@@ -45,7 +45,8 @@ const DRAIN_OPTIONS: OptionNames<DrainOptions> = {
  * | queued | stays in its place, unless its priority rises | the same | |
  * | in flight | is queued when done | is delayed, and queued after that time and when done | is forgotten |
  *
- * Keys leave in queue order; a higher priority goes first. The latest of several
+ * Keys leave in queue order; a higher priority goes first. With `fairBy`, groups of keys take turns, and the order is that
+ * within a group. The latest of several
  * items with one key is handed out. A retried item is older than one added meanwhile.
  *
  * All delayed keys share one timer. The queue has no other background work: without delayed keys it needs no
