@@ -55,5 +55,11 @@ export {
   RetryAfterError,
   type RetryAfterErrorOptions,
 } from "./retry/retry-after-error.ts";
+export {
+  RetryBudget,
+  type RetryBudgetOptions,
+  type RetryBudgetStatus,
+  type RetryReservation,
+} from "./retry/retry-budget.ts";
 export type { Attempt, RetryContext, RetryHooks, RetryOptions } from "./retry/retry-options.ts";
 export { findTerminalError, isTerminalError, TerminalError } from "./retry/terminal-error.ts";

@@ -7,7 +7,7 @@ const ignore = (): void => {};
 export interface LateResult<Value> {
   /** Receives the value. */
   readonly value?: (value: Value) => unknown;
-  /** Receives the error. */
+  /** Receives the error. Of several waits for one promise, the first one that ended hears of it. */
   readonly error?: (error: unknown) => unknown;
 }
 
@@ -40,8 +40,9 @@ export function abortable<Value, Argument = AbortSignal>(
     subscription[Symbol.dispose]();
     wait?.[Symbol.dispose]();
     if (!signal.aborted) return;
-    AbandonedPromise.add(result);
-    if (onLate !== undefined) listen(result, onLate);
+    const late = typeof onLate === "function" ? { value: onLate } : onLate;
+    AbandonedPromise.add(result, late?.error);
+    if (late?.value !== undefined) void result.then(late.value, ignore);
     throw signal.reason; // another listener may have hidden the abort from `onAbort`
   };
   const endWith = (error: unknown): never => {
@@ -52,14 +53,6 @@ export function abortable<Value, Argument = AbortSignal>(
     end();
     return value;
   }, endWith);
-}
-
-function listen<Value>(
-  result: Promise<Value>,
-  onLate: ((value: Value) => unknown) | LateResult<Value>,
-): void {
-  const { value, error = ignore } = typeof onLate === "function" ? { value: onLate } : onLate;
-  void result.then(value, error);
 }
 
 /** The promise of the work itself: the stack of an error made before another promise follows it has no callers. */
@@ -89,21 +82,24 @@ class AbandonedPromise {
 
   readonly #waits = new Set<Deferred<never>>();
 
-  private constructor(promise: Promise<unknown>) {
+  private constructor(promise: Promise<unknown>, onError: (error: unknown) => unknown) {
     const settle = (end: (wait: Deferred<never>) => void): void => {
       AbandonedPromise.#known.delete(promise);
       for (const wait of this.#waits) end(wait);
     };
     promise.then(
       (value) => settle((wait) => wait.resolve(value as never)),
-      (error: unknown) => settle((wait) => wait.reject(error)),
+      (error: unknown) => {
+        settle((wait) => wait.reject(error));
+        onError(error);
+      },
     );
   }
 
   /** A wait has ended before its promise did. */
-  static add(promise: Promise<unknown>): void {
+  static add(promise: Promise<unknown>, onError: (error: unknown) => unknown = ignore): void {
     if (!AbandonedPromise.#known.has(promise))
-      AbandonedPromise.#known.set(promise, new AbandonedPromise(promise));
+      AbandonedPromise.#known.set(promise, new AbandonedPromise(promise, onError));
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
+import type { RetryBudget } from "./retry-budget.ts";
 
 /** One attempt of {@link retry}, or one call of {@link poll}. */
 export interface Attempt {
@@ -38,8 +39,8 @@ export interface RetryContext {
 /**
  * Hooks that {@link retry} calls, in this order, and awaits between two attempts.
  *
- * None is called if no attempt can follow: after the last retry, after a {@link TerminalError}, or if the
- * next attempt would start after `maxElapsed`. With a `delay` hook, which may choose 0, the latter holds
+ * None is called if no attempt can follow: after the last retry, after a {@link TerminalError}, if the `budget` is spent,
+ * or if the next attempt would start after `maxElapsed`. With a `delay` hook, which may choose 0, the latter holds
  * once `maxElapsed` has passed.
  */
 export interface RetryHooks {
@@ -121,6 +122,14 @@ export interface RetryOptions extends RetryHooks {
    * @defaultValue `900_000`, 15 minutes
    */
   readonly maxRetryAfter?: number | undefined;
+
+  /**
+   * Limits the retries of all calls that share it. A retry that it refuses is the end of the call, which rejects with the
+   * error of the attempt unchanged.
+   *
+   * @defaultValue none
+   */
+  readonly budget?: RetryBudget | undefined;
 
   /**
    * Ends the call: the promise rejects with `signal.reason` at once, during an attempt, a hook or a

@@ -1,4 +1,4 @@
-import { realClock } from "@holdfast/clock";
+import { type Clock, realClock } from "@holdfast/clock";
 import {
   abortable,
   type OptionNames,
@@ -6,6 +6,7 @@ import {
   requireClock,
   requireFunction,
   requireHooks,
+  requireMethods,
   requireNotNegative,
   requireOptions,
   requireSignal,
@@ -18,6 +19,7 @@ import { Deadline } from "../limit/deadline.ts";
 import { isTimeoutError } from "../limit/timeout-error.ts";
 import { loop } from "../loop/loop.ts";
 import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "./retry-after-error.ts";
+import type { RetryBudget, RetryReservation } from "./retry-budget.ts";
 import type { Attempt, RetryContext, RetryOptions } from "./retry-options.ts";
 import { isTerminalError } from "./terminal-error.ts";
 
@@ -28,6 +30,7 @@ const OPTIONS: OptionNames<RetryOptions> = {
   timeout: true,
   attemptTimeout: true,
   maxRetryAfter: true,
+  budget: true,
   signal: true,
   clock: true,
   shouldRetry: true,
@@ -48,6 +51,7 @@ const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 2, jitter: 0.5,
  * | `fn` returns or resolves | resolves with the value |
  * | `fn` fails | waits for the next delay, then calls `fn` again |
  * | `fn` fails after the last retry | rejects with the error unchanged, without a delay |
+ * | `fn` fails, and the `budget` allows no retry | rejects with the error unchanged, without a delay |
  * | `fn` fails, and the next attempt would start after `maxElapsed` | rejects with the error unchanged, without a delay |
  * | `fn` fails, and `shouldRetry` returns false | rejects with the error unchanged, without a delay |
  * | `fn` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without a delay |
@@ -109,7 +113,7 @@ export async function retry<Value>(
   requireFunction("fn", fn);
   const plan = readOptions(options);
   const { stop, clock, nextDelay, retries, maxElapsed, timeout, attemptTimeout } = plan;
-  const { maxRetryAfter, shouldRetry, chooseDelay, onRetry } = plan;
+  const { maxRetryAfter, budget, shouldRetry, chooseDelay, onRetry } = plan;
 
   let attempt = 0;
   /** Milliseconds before the next attempt. */
@@ -121,6 +125,8 @@ export async function retry<Value>(
   const deadline = new Deadline(timeout, { clock, signal: stop, cause: () => lastError });
   const { signal } = deadline;
 
+  /** The next attempt, in the budget. */
+  let reserved: RetryReservation | undefined;
   /** The terminal error of an attempt that had timed out. */
   let verdict: { readonly error: unknown } | undefined;
   const onLate = {
@@ -131,7 +137,8 @@ export async function retry<Value>(
 
   const callOnce = (): Promise<Value> => {
     if (verdict !== undefined) throw verdict.error;
-    attempt++;
+    reserved = undefined;
+    if (++attempt === 1) budget?.call();
     // A deadline that never comes would be a frame in the stack of every error.
     if (attemptTimeout === NEVER) return abortable(fn, signal, undefined, { attempt, signal });
     const limit = new Deadline(attemptTimeout, { clock, signal, cause: () => lastFailure });
@@ -148,6 +155,8 @@ export async function retry<Value>(
     if (isFixed && RetryAfterError.delayOf(error) === NEVER) throw error;
     // No hook is called if no attempt can follow. A `delay` hook can still choose 0.
     requireTime(error, isFixed ? delay : 0);
+    reserved = budget?.reserve();
+    if (budget !== undefined && reserved === undefined) throw error;
   };
 
   const askHooks = async (error: unknown): Promise<void> => {
@@ -190,6 +199,7 @@ export async function retry<Value>(
     if (done === undefined) throw deadline.withCaller(signal.reason);
     return done.value;
   } finally {
+    reserved?.giveBack();
     deadline[Symbol.dispose]();
   }
 }
@@ -202,7 +212,7 @@ function readOptions(options: RetryOptions) {
   const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = options;
   const isEndless = [maxElapsed, timeout].every((limit) => limit === NEVER);
   const { retries = isEndless ? 10 : NEVER } = options;
-  const { shouldRetry, delay: chooseDelay, onRetry } = options;
+  const { budget, shouldRetry, delay: chooseDelay, onRetry } = options;
   requireSignal("options.signal", stop);
   requireClock("options.clock", clock);
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
@@ -212,6 +222,13 @@ function readOptions(options: RetryOptions) {
   requireAbove("options.timeout", timeout, 0);
   requireAbove("options.attemptTimeout", attemptTimeout, 0);
   requireNotNegative("options.maxRetryAfter", maxRetryAfter);
-  const limits = { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter };
+  requireBudget(budget, clock);
+  const limits = { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter, budget };
   return { stop, clock, nextDelay, ...limits, shouldRetry, chooseDelay, onRetry };
+}
+
+function requireBudget(budget: RetryBudget | undefined, clock: Clock): void {
+  if (budget === undefined) return;
+  requireMethods("options.budget", budget, ["call", "reserve", "use"]);
+  budget.use(clock);
 }
