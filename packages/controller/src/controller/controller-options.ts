@@ -16,6 +16,7 @@ import type { Random } from "@holdfast/wait";
 import { MAX_RETRY_AFTER } from "@holdfast/wait/internal";
 import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metrics.ts";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
+import { LimiterClock } from "../limit/limiter-clock.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
 import { QUEUE_METRICS, type QueueMetrics } from "../queue/work-queue-options.ts";
@@ -191,7 +192,7 @@ export interface ControllerOptions<Item = string> {
   readonly clock?: Clock | undefined;
 
   /**
-   * Source of jitter between the starts of a failing source. Used for nothing else.
+   * Source of jitter between the starts of a failing source, and of `limiter` and of sources that have none of their own.
    *
    * @defaultValue `Math.random`
    */
@@ -252,6 +253,7 @@ export function resolveController<Item>(
   const { limiter = new ExponentialLimiter({ clock }), random } = options;
   if (random !== undefined) requireFunction("options.random", random);
   requireMethods("options.limiter", limiter, ["when", "forget", "requeues"]);
+  LimiterClock.use(limiter, clock, random);
   return {
     name,
     reconcile,

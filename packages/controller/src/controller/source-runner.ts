@@ -146,8 +146,10 @@ export class SourceRunner<Item> {
     let isReplaced = false;
     let isSynchronous = false;
     this.#state = "running";
+    const { clock, random } = this.#options;
     const context = {
-      clock: this.#options.clock,
+      clock,
+      random,
       enqueue: (item: Item, options: EnqueueOptions = {}) => {
         if (!attempt.signal.aborted) this.#enqueue(item, options, passage);
         else if (!isReplaced) this.#reportLateEvent(stop);

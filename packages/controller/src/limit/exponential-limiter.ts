@@ -75,7 +75,7 @@ export interface ExponentialLimiterOptions {
   /**
    * Source of jitter.
    *
-   * @defaultValue `Math.random`
+   * @defaultValue the `random` of the `Controller` that uses the limiter, or else `Math.random`
    */
   readonly random?: Random | undefined;
 }
@@ -110,6 +110,7 @@ export interface ExponentialLimiterOptions {
  * ```
  */
 export class ExponentialLimiter implements RateLimiter {
+  readonly #clock: LimiterClock;
   readonly #records: FailureRecords;
   readonly #duration: number;
   readonly #factor: number;
@@ -133,7 +134,8 @@ export class ExponentialLimiter implements RateLimiter {
     requireNotNegative("options.expireAfter", expireAfter);
     if (clock !== undefined) requireMethods("options.clock", clock, ["monotonic"]);
     if (random !== undefined) requireFunction("options.random", random);
-    this.#records = new FailureRecords(new LimiterClock(this, clock), expireAfter);
+    this.#clock = new LimiterClock(this, clock);
+    this.#records = new FailureRecords(this.#clock, expireAfter);
     this.#duration = duration;
     this.#factor = factor;
     this.#cap = cap;
@@ -166,6 +168,7 @@ export class ExponentialLimiter implements RateLimiter {
   #delay(failures: number): number {
     const grown = exponential(this.#duration, this.#factor, failures);
     const delay = Math.min(grown, this.#cap, Number.MAX_VALUE);
-    return this.#jitter > 0 ? jittered(delay, this.#jitter, this.#random) : delay;
+    if (this.#jitter === 0) return delay;
+    return jittered(delay, this.#jitter, this.#random ?? this.#clock.random);
   }
 }

@@ -1,8 +1,9 @@
 import { type Clock, realClock } from "@holdfast/clock";
+import type { Random } from "@holdfast/wait";
 import type { RateLimiter } from "./rate-limiter.ts";
 
 /**
- * The clock of a limiter: that of its options, or else that of the queue that uses it. On another clock than
+ * The clock of a limiter, and its source of jitter: those of its options, or else those of the queue or controller that uses it. On another clock than
  * its queue a limiter would measure backoffs that never pass, or have always passed.
  *
  * A limiter that is used alone runs on `realClock` from its first use on.
@@ -12,6 +13,7 @@ export class LimiterClock {
 
   readonly #inner: readonly LimiterClock[];
   #clock: Clock | undefined = undefined;
+  #random: Random | undefined;
 
   /** @param inner - the limiters that the limiter combines, which share its clock */
   constructor(limiter: RateLimiter, clock: Clock | undefined, inner: readonly RateLimiter[] = []) {
@@ -22,13 +24,21 @@ export class LimiterClock {
   }
 
   /**
-   * Gives a limiter the clock of its queue. A limiter of the user's own has none.
+   * Gives a limiter the clock of its queue, and the source of jitter of its controller. A limiter of the user's own has
+   * neither.
    *
-   * @throws TypeError if it is on another one
+   * @throws TypeError if it is on another clock
    */
-  static use(limiter: RateLimiter, clock: Clock): void {
+  static use(limiter: RateLimiter, clock: Clock, random?: Random): void {
     const known = LimiterClock.#known.get(limiter);
-    if (known !== undefined) known.#use(clock, "options.limiter");
+    if (known === undefined) return;
+    known.#use(clock, "options.limiter");
+    if (random !== undefined) known.#draw(random);
+  }
+
+  /** The source of jitter of the controller, if it has one. */
+  get random(): Random | undefined {
+    return this.#random;
   }
 
   get current(): Clock {
@@ -38,6 +48,11 @@ export class LimiterClock {
 
   monotonic(): number {
     return this.current.monotonic();
+  }
+
+  #draw(random: Random): void {
+    this.#random ??= random;
+    for (const inner of this.#inner) inner.#draw(random);
   }
 
   #use(clock: Clock, name: string): void {

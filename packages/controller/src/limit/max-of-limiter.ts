@@ -38,7 +38,7 @@ export interface MaxOfLimiterOptions {
   /**
    * Source of jitter.
    *
-   * @defaultValue `Math.random`
+   * @defaultValue the `random` of the `Controller` that uses the limiter, or else `Math.random`
    */
   readonly random?: Random | undefined;
 }
@@ -68,6 +68,7 @@ export interface MaxOfLimiterOptions {
  * ```
  */
 export class MaxOfLimiter implements RateLimiter {
+  readonly #clock: LimiterClock;
   readonly #limiters: readonly RateLimiter[];
   readonly #jitter: number;
   readonly #random: Random | undefined;
@@ -92,7 +93,8 @@ export class MaxOfLimiter implements RateLimiter {
     this.#limiters = [...limiters];
     this.#jitter = jitter;
     this.#random = random;
-    this.#backingOff = new FailureRecords(new LimiterClock(this, clock, limiters), 0);
+    this.#clock = new LimiterClock(this, clock, limiters);
+    this.#backingOff = new FailureRecords(this.#clock, 0);
   }
 
   /**
@@ -121,7 +123,7 @@ export class MaxOfLimiter implements RateLimiter {
   #longest(key: string, after: number | undefined): number {
     const delay = Math.max(0, ...this.#limiters.map((limiter) => counted(limiter, key, after)));
     if (this.#jitter === 0 || delay === Number.POSITIVE_INFINITY) return delay;
-    return jittered(delay, this.#jitter, this.#random);
+    return jittered(delay, this.#jitter, this.#random ?? this.#clock.random);
   }
 }
 

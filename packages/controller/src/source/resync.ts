@@ -46,7 +46,7 @@ export interface ResyncOptions<Item> {
   /**
    * Source of jitter.
    *
-   * @defaultValue `Math.random`
+   * @defaultValue the `random` of the controller, or else `Math.random`
    */
   readonly random?: Random | undefined;
 }
@@ -92,7 +92,7 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
   requireHooks("options", { random });
   return {
     name: "resync",
-    start({ enqueue, failed, clock, listed }, signal) {
+    start({ enqueue, failed, clock, random: shared, listed }, signal) {
       const enqueueAll = async (): Promise<void> => {
         for await (const item of await list(signal)) {
           if (signal.aborted) return;
@@ -100,7 +100,8 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
         }
         listed?.();
       };
-      const delay = new Backoff({ duration: interval, jitter, random }).delayFunc();
+      const chance = random ?? shared;
+      const delay = new Backoff({ duration: interval, jitter, random: chance }).delayFunc();
       return loop({ run: enqueueAll, delay, signal, clock, onError: failed }).then(() => {});
     },
   };

@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/clock";
+import type { Random } from "@holdfast/wait";
 import type { AddOptions } from "../queue/work-queue-options.ts";
 
 /** Options for `SourceContext.enqueue`, and for `Controller.add`. */
@@ -21,6 +22,9 @@ export interface SourceContext<Event> {
 
   /** The clock of the controller. */
   readonly clock: Clock;
+
+  /** The option `random` of the controller, for jitter; undefined if it has none. */
+  readonly random?: Random | undefined;
 
   /**
    * Tells that all items that exist were enqueued, once per start: what follows are changes. A controller with shards starts

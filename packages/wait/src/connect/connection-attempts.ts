@@ -62,9 +62,11 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
   constructor(
     connect: (attempt: ConnectAttempt) => Connection | PromiseLike<Connection>,
     options: ConnectOptions<Connection>,
+    random?: Random,
   ) {
     requireFunction("connect", connect);
-    const { signal, backoff = new GrpcBackoff(), clock = realClock, onRetry, onLate } = options;
+    const { signal, clock = realClock, onRetry, onLate } = options;
+    const { backoff = new GrpcBackoff({ random }) } = options;
     const { minConnectTimeout = MIN_CONNECT_TIMEOUT, maxRetryAfter = MAX_RETRY_AFTER } = options;
     requireSignal("options.signal", signal);
     requireHooks("options", { onRetry, onLate });
@@ -76,7 +78,7 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
     this.#clock = clock;
     requireClock("options.clock", clock);
     this.#timer = new ReusedTimer(clock);
-    this.#strategy = strategyOf("options.backoff", backoff);
+    this.#strategy = strategyOf("options.backoff", backoff, random);
     this.#nextDelay = this.#strategy.delayFunc();
   }
 

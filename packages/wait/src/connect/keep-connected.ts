@@ -32,8 +32,8 @@ export interface KeepConnectedOptions<Connection> extends ConnectOptions<Connect
   readonly resetAfter?: number | undefined;
 
   /**
-   * Source of randomness that spreads the first attempt after a connection has ended. The jitter of the
-   * delays is that of `backoff`.
+   * Source of randomness that spreads the first attempt after a connection has ended, and of the jitter of the delays if
+   * `backoff` has none of its own.
    *
    * @defaultValue `Math.random`
    */
@@ -130,12 +130,13 @@ export async function keepConnected<Connection>(
   options: KeepConnectedOptions<Connection>,
 ): Promise<void> {
   requireOptions("options", options, "keepConnected", OPTIONS);
-  const attempts = new ConnectionAttempts(connect, options);
-  requireFunction("use", use);
-  const { onError, resetAfter = RESET_AFTER, random = defaultRandom } = options;
+  const { onError, resetAfter = RESET_AFTER, random: given } = options;
+  const random = given === undefined ? defaultRandom : given;
   requireHooks("options", { onError });
   requireNotNegative("options.resetAfter", resetAfter);
   requireFunction("options.random", random);
+  const attempts = new ConnectionAttempts(connect, options, given);
+  requireFunction("use", use);
   const { signal } = attempts;
   let phase: "connecting" | "connected" | "exhausted" = "connecting";
 

@@ -7,7 +7,7 @@ import {
 } from "@holdfast/clock/internal";
 import { spread } from "./jitter.ts";
 import { LONGEST_NANOSECONDS, toNanoseconds, toNanosecondsWithin } from "./nanoseconds.ts";
-import { defaultRandom, type Random } from "./random.ts";
+import type { Random } from "./random.ts";
 
 /**
  * The randomness of a delay `d`: a share, or one of two forms. All draws are uniform.
@@ -70,9 +70,9 @@ export interface CappedJitter {
   readonly apply: (base: number) => number;
 }
 
-export function cappedJitter(name: string, options: SpreadOptions): CappedJitter {
+export function cappedJitter(name: string, options: SpreadOptions, shared: Random): CappedJitter {
   const { cap = Number.POSITIVE_INFINITY, jitter = 0, capAfterJitter = false } = options;
-  const { random = defaultRandom } = options;
+  const { random = shared } = options;
   requireJitter(`${name}.jitter`, jitter);
   requireAbove(`${name}.cap`, cap, 0);
   requireBoolean(`${name}.capAfterJitter`, capAfterJitter);

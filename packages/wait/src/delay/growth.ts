@@ -8,6 +8,7 @@ import type { BackoffOptions } from "./backoff-options.ts";
 import type { DelayFunc } from "./backoff-strategy.ts";
 import { cappedJitter, SPREAD_OPTIONS } from "./capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
+import { defaultRandom, type Random } from "./random.ts";
 import { requireShapeOptions } from "./shape-options.ts";
 
 const OPTIONS: OptionNames<BackoffOptions> = {
@@ -30,14 +31,18 @@ export interface GrowthState {
   readonly jitter: (base: number) => number;
 }
 
-/** Checks options and returns the initial state. */
-export function growthState(name: string, options: BackoffOptions): GrowthState {
+/** Checks options and returns the initial state. `shared` is the source of jitter of options that have none. */
+export function growthState(
+  name: string,
+  options: BackoffOptions,
+  shared: Random = defaultRandom,
+): GrowthState {
   requireShapeOptions(name, options, "Backoff", OPTIONS);
   const { duration, factor, steps = Number.POSITIVE_INFINITY } = options;
   requireAtLeast(`${name}.duration`, duration, 0);
   if (factor !== undefined) requirePositive(`${name}.factor`, factor);
   requireWhole(`${name}.steps`, steps, 0);
-  const { limit, limitsFirst, apply } = cappedJitter(name, options);
+  const { limit, limitsFirst, apply } = cappedJitter(name, options, shared);
   const first = toNanoseconds(duration);
   const base = limitsFirst ? Math.min(first, limit) : first;
   return {

@@ -7,6 +7,7 @@ import {
   type SpreadOptions,
 } from "../delay/capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
+import { defaultRandom } from "../delay/random.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
 
 const OPTIONS: OptionNames<FibonacciBackoffOptions> = {
@@ -49,7 +50,7 @@ export class FibonacciBackoff implements BackoffStrategy {
     requireShapeOptions("options", options, "FibonacciBackoff", OPTIONS);
     const { duration, jitter, cap, capAfterJitter, random } = options;
     requireAtLeast("options.duration", duration, 0);
-    this.#jitter = cappedJitter("options", { jitter, cap, capAfterJitter, random });
+    this.#jitter = cappedJitter("options", { jitter, cap, capAfterJitter, random }, defaultRandom);
     this.#first = Math.min(toNanoseconds(duration), this.#jitter.limit);
   }
 

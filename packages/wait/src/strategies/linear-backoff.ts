@@ -7,6 +7,7 @@ import {
   type SpreadOptions,
 } from "../delay/capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
+import { defaultRandom } from "../delay/random.ts";
 import { requireShapeOptions } from "../delay/shape-options.ts";
 
 const OPTIONS: OptionNames<LinearBackoffOptions> = {
@@ -58,7 +59,7 @@ export class LinearBackoff implements BackoffStrategy {
     const { duration, increment = duration, jitter, cap, capAfterJitter, random } = options;
     requireAtLeast("options.duration", duration, 0);
     requireAtLeast("options.increment", increment, 0);
-    this.#jitter = cappedJitter("options", { jitter, cap, capAfterJitter, random });
+    this.#jitter = cappedJitter("options", { jitter, cap, capAfterJitter, random }, defaultRandom);
     this.#first = Math.min(toNanoseconds(duration), this.#jitter.limit);
     this.#increment = toNanoseconds(increment);
   }
