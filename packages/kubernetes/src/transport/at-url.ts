@@ -20,7 +20,7 @@ export interface AtUrlOptions extends TransportOptions {
 
   /**
    * Returns the bearer token. Called at most every 10 seconds, and again after the server refused the last
-   * one. It is not sent over http, except to this machine: a warning says so once.
+   * one. While it rejects or hangs, the last token stays in use until the server refuses it. It is not sent over http, except to this machine: a warning says so once.
    *
    * @defaultValue none
    */

@@ -2,8 +2,9 @@ import type { Agent, OutgoingHttpHeaders } from "node:http";
 import type { Agent as HttpsAgent } from "node:https";
 import { inspect, isDeepStrictEqual } from "node:util";
 import type { Clock } from "@holdfast/clock";
-import { RepeatedLines, Secrets } from "@holdfast/clock/internal";
+import { abortable, RepeatedLines, Secrets } from "@holdfast/clock/internal";
 import type { Logger } from "@holdfast/controller";
+import { Deadline } from "@holdfast/wait/internal";
 import { warn } from "../logger.ts";
 
 const HIDDEN = "[hidden]";
@@ -85,6 +86,14 @@ export function bearer(token: string): Record<string, string> {
   return { authorization: `Bearer ${token}` };
 }
 
+/** Requests wait this long for other credentials while they have good ones, in milliseconds. */
+const PATIENCE = 500;
+
+/** A reading may last this long, in milliseconds, before another one begins beside it. */
+const MAX_READING = 60_000;
+
+const NEVER: AbortSignal = new AbortController().signal;
+
 /** Options for {@link CredentialCache}. */
 export interface CredentialCacheOptions {
   /** Reads the credentials. */
@@ -100,15 +109,40 @@ export interface CredentialCacheOptions {
   readonly logger: Logger;
 }
 
+/** Credentials, and when their reading began. */
+interface Read {
+  readonly credentials: Credentials;
+  readonly startedAt: number;
+}
+
+/** A reading that has not ended. */
+interface Reading {
+  readonly startedAt: number;
+  readonly result: Promise<Credentials>;
+}
+
 /**
- * Credentials that are read when needed, and again when they are old or refused. Requests share one reading. If another
- * reading fails, the last ones stay in use, until they are refused: a file may be gone for a moment.
+ * Credentials that are read when needed, and again when they are old or refused. Requests share one reading.
+ *
+ * Only the server decides that credentials are no longer good. Until it refuses them, a reading that fails or hangs holds
+ * up no request: a file may be gone for a moment, a plugin may wait for the network.
+ *
+ * | State | `get` |
+ * | --- | --- |
+ * | read, and young | the last ones |
+ * | read, and old | begins a reading. The new ones if it ends within half a second of its start, or else the last ones |
+ * | never read, or refused | waits for the reading |
+ *
+ * A reading that hangs gets another one beside it, at first after `maxAge` or a minute, then after twice the time.
  */
 export class CredentialCache {
   readonly #options: CredentialCacheOptions;
-  #readAt = 0;
-  #current: Promise<Credentials> | undefined;
-  #last: Credentials | undefined;
+  #last: Read | undefined;
+  /** Milliseconds of the clock at which the last successful or failed reading began. */
+  #readAt = Number.NEGATIVE_INFINITY;
+  #reading: Reading | undefined;
+  /** Readings that have not ended. */
+  #open = 0;
   readonly #lines: RepeatedLines;
 
   constructor(options: CredentialCacheOptions) {
@@ -116,44 +150,69 @@ export class CredentialCache {
     this.#lines = new RepeatedLines(options.clock);
   }
 
-  /** The credentials. Rejects with the error of their reading, after which the next call reads again. */
-  get(): Promise<Credentials> {
+  /**
+   * The credentials. Rejects with the error of their reading, after which the next call reads again, and with
+   * `signal.reason` after an abort.
+   */
+  async get(signal: AbortSignal = NEVER): Promise<Credentials> {
     const { clock, maxAge } = this.#options;
     const now = clock.monotonic();
-    if (this.#current !== undefined && now - this.#readAt < maxAge) return this.#current;
-    const loading = this.#load();
-    this.#current = loading;
-    this.#readAt = now;
-    loading.catch(() => this.#drop(loading));
-    return loading;
+    if (this.#last !== undefined && now - this.#readAt < maxAge) return this.#last.credentials;
+    const { startedAt, result } = this.#currentReading();
+    const rest = this.#last === undefined ? Number.POSITIVE_INFINITY : startedAt + PATIENCE - now;
+    using patience = new Deadline(Math.max(rest, 0), { clock, signal, label: "credentials" });
+    try {
+      return await abortable(() => result, patience.signal);
+    } catch (error) {
+      if (signal.aborted || !patience.signal.aborted) throw error;
+      // They may have been refused meanwhile.
+      return this.#last?.credentials ?? (await abortable(() => result, signal));
+    }
   }
 
   /** Reads again at the next call, unless it has happened since `used` was read. */
-  async forget(used: Credentials): Promise<void> {
-    const current = this.#current;
-    if (current === undefined || (await current.catch(() => undefined)) !== used) return;
-    this.#drop(current);
-    this.#last = undefined;
+  forget(used: Credentials): void {
+    if (this.#last?.credentials === used) this.#last = undefined;
   }
 
-  async #load(): Promise<Credentials> {
+  #currentReading(): Reading {
+    const { clock, maxAge } = this.#options;
+    const now = clock.monotonic();
+    const current = this.#reading;
+    const patience = Math.min(maxAge, MAX_READING) * 2 ** (this.#open - 1);
+    if (current !== undefined && now - current.startedAt < patience) return current;
+    if (current !== undefined) this.#warn(`the reading has not ended after ${patience} ms`);
+    const reading = { startedAt: now, result: this.#read(now) };
+    this.#reading = reading;
+    this.#open++;
+    const end = (): void => {
+      this.#open--;
+      if (this.#reading === reading) this.#reading = undefined;
+    };
+    reading.result.then(end, end);
+    return reading;
+  }
+
+  /** The credentials that were read, or newer ones. The last ones if there is an error. */
+  async #read(startedAt: number): Promise<Credentials> {
     try {
-      this.#last = await this.#options.load();
+      const credentials = await this.#options.load();
+      if (this.#last === undefined || this.#last.startedAt <= startedAt)
+        this.#last = { credentials, startedAt };
     } catch (error) {
       if (this.#last === undefined) throw error;
-      const reason = error instanceof Error ? error.message : typeof error;
-      const details = this.#lines.detailsOf(reason);
-      if (details !== undefined)
-        warn(
-          this.#options.logger,
-          { reason, ...details },
-          "credentials not read; the last ones stay in use",
-        );
+      this.#warn(error instanceof Error ? error.message : typeof error);
     }
-    return this.#last;
+    this.#readAt = Math.max(this.#readAt, startedAt);
+    return this.#last.credentials;
   }
 
-  #drop(loading: Promise<Credentials>): void {
-    if (this.#current === loading) this.#current = undefined;
+  #warn(reason: string): void {
+    const details = this.#lines.detailsOf(reason);
+    const message =
+      this.#last === undefined
+        ? "credentials not read; requests wait for them"
+        : "credentials not read; the last ones stay in use";
+    if (details !== undefined) warn(this.#options.logger, { reason, ...details }, message);
   }
 }

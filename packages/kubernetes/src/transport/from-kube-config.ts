@@ -62,7 +62,7 @@ const OPTIONS: OptionNames<TransportOptions> = {
  * proxies.
  *
  * The kubeconfig is asked for its options at most every 10 seconds, and again after the server refused the
- * credentials. Connections stay open as long as CA, certificate, key and server name are the same. If an exec plugin fails,
+ * credentials. Connections stay open as long as CA, certificate, key and server name are the same. If an exec plugin fails or hangs,
  * the last credentials stay in use until the server refuses them, and a warning is logged. The transport belongs to the
  * context and the server that the kubeconfig has now: after a change of them it does not read from it.
  *

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
 import { type OptionNames, requireText } from "@holdfast/clock/internal";
@@ -11,6 +10,7 @@ import type { KubeTransport } from "./kube-transport.ts";
 import { type KubectlView, readView } from "./kubectl-view.ts";
 import { warnOfProxy } from "./proxy-warning.ts";
 import { runKubectl, runKubectlSync } from "./run-kubectl.ts";
+import { TextFiles } from "./text-files.ts";
 import { resolveTransport, type TransportOptions } from "./transport-options.ts";
 
 /** Milliseconds after which credentials are read or created again: half of the hour that a token is valid. */
@@ -56,7 +56,7 @@ const OPTIONS: OptionNames<FromKubectlOptions> = {
  * Runs `kubectl config view --raw` once, which blocks for some tens of milliseconds, and again every 30 minutes and
  * after the server refused the credentials or TLS failed: a renewed certificate or authority is used at once. Tokens of a
  * service account and of a token file are renewed then, too. A relative `tokenFile` belongs to the folder of the kubeconfig.
- * If they cannot be read, the last ones stay in use until the server refuses them, and a warning is logged.
+ * If they cannot be read, or kubectl hangs, the last ones stay in use until the server refuses them, and a warning is logged.
  *
  * The transport keeps its context, also if another one becomes the current one. A context that has got another server is
  * an error: its credentials are not sent to the first.
@@ -88,6 +88,7 @@ export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
 
   warnOfProxy(url, logger);
   const agents = new AgentKeeper();
+  const files = new TextFiles();
   let first: KubectlView | undefined = view;
   const load = async (): Promise<Credentials> => {
     const current =
@@ -97,7 +98,7 @@ export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
       throw new Error(
         `context ${context} of the kubeconfig has another server than ${url.origin}, ${current.url.origin}: start the program again`,
       );
-    const token = await tokenOf(current, user);
+    const token = await tokenOf(current, user, files);
     const { cert, key, ...rest } = current.parts;
     // A server that sees a client certificate does not look at the token.
     const parts = user.account === undefined ? current.parts : rest;
@@ -146,7 +147,11 @@ function checked(view: KubectlView, { account }: User): KubectlView {
   );
 }
 
-async function tokenOf(view: KubectlView, user: User): Promise<string | undefined> {
+async function tokenOf(
+  view: KubectlView,
+  user: User,
+  files: TextFiles,
+): Promise<string | undefined> {
   const { kubectl, contextArgs, account } = user;
   if (account !== undefined) {
     const [namespace, name] = account;
@@ -165,10 +170,10 @@ async function tokenOf(view: KubectlView, user: User): Promise<string | undefine
   const [file, ...others] = placesOf(tokenFile);
   for (const other of others) {
     // Undefined: the kubeconfig is another one.
-    const text = await readFile(other, "utf8").catch(() => undefined);
+    const text = await files.read(other).catch(() => undefined);
     if (text !== undefined) return requireToken(other, text);
   }
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
+  const text = await files.read(file).catch((error: unknown) => {
     throw new Error(`${file} cannot be read (${codeOf(error)}): check tokenFile of the kubeconfig`);
   });
   return requireToken(file, text);

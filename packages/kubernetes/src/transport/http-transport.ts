@@ -1,4 +1,3 @@
-import { abortable } from "@holdfast/clock/internal";
 import type { Logger } from "@holdfast/controller";
 import { warn } from "../logger.ts";
 import type { AgentKeeper } from "./agents.ts";
@@ -105,13 +104,13 @@ export class HttpTransport implements KubeTransport {
 
   /** The credentials after another reading, or undefined if they are the same. */
   async #renewed(used: Credentials, signal: AbortSignal): Promise<Credentials | undefined> {
-    await this.#credentials.forget(used);
+    this.#credentials.forget(used);
     const read = await this.#read(signal);
     return read.equal(used) ? undefined : read;
   }
 
   async #read(signal: AbortSignal): Promise<Credentials> {
-    const credentials = await abortable(() => this.#credentials.get(), signal);
+    const credentials = await this.#credentials.get(signal);
     const { url } = this.#server;
     if (url.protocol === "https:" || isLoopback(url) || !credentials.areNamed) return credentials;
     // As kubectl: a token in plain text is everybody's.

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
 import { programLogger } from "../logger.ts";
@@ -9,6 +8,7 @@ import { bearer, CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";
 import type { KubeTransport } from "./kube-transport.ts";
 import { warnOfProxy } from "./proxy-warning.ts";
+import { TextFiles } from "./text-files.ts";
 import { resolveTransport, type TransportOptions } from "./transport-options.ts";
 
 /** Milliseconds after which the files are read again. */
@@ -42,7 +42,8 @@ const OPTIONS: OptionNames<InClusterOptions> = {
  * A transport for a program in a pod, with the pod's service account.
  *
  * The files `token` and `ca.crt` are read again every 60 seconds, and after the server refused the token or TLS failed. If
- * they cannot be read then, the last ones stay in use until the server refuses them, and a warning is logged.
+ * they cannot be read then, or the reading hangs, the last ones stay in use until the server refuses them, and a warning is
+ * logged.
  *
  * @param options - see {@link InClusterOptions}
  * @returns the transport, whose `namespace` is that of the pod. Nothing is sent yet
@@ -66,10 +67,11 @@ export function inCluster(options: InClusterOptions = {}): KubeTransport {
   const url = serverOf(env);
   warnOfProxy(url, logger);
   const agents = new AgentKeeper();
+  const files = new TextFiles();
   const load = async (): Promise<Credentials> => {
     const [token, ca] = await Promise.all([
-      textOf(directory, "token"),
-      textOf(directory, "ca.crt"),
+      textOf(files, join(directory, "token")),
+      textOf(files, join(directory, "ca.crt")),
     ]);
     const agent = agents.agentFor({ ca }, () => newAgent(url, { ca }));
     return new Credentials(agent, bearer(token));
@@ -106,9 +108,8 @@ function namespaceIn(directory: string): string | undefined {
 }
 
 /** The text of a file of the service account. */
-async function textOf(directory: string, name: string): Promise<string> {
-  const path = join(directory, name);
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
+async function textOf(files: TextFiles, path: string): Promise<string> {
+  const text = await files.read(path).catch((error: unknown) => {
     throw new Error(
       `${path} cannot be read (${codeOf(error)}): check that the pod mounts the token of its service account`,
     );

@@ -19,6 +19,9 @@ const OPTIONS = { encoding: "utf8", maxBuffer: MAX_OUTPUT, timeout: TIMEOUT } as
 /** The code of `execFileSync` for an output above `maxBuffer`. */
 const TOO_MUCH = "ENOBUFS";
 
+/** The code of `execFileSync` after `timeout`. */
+const TOO_LONG = "ETIMEDOUT";
+
 /** A failure of `node:child_process`. */
 interface Failure {
   readonly code?: unknown;
@@ -47,6 +50,10 @@ export async function runKubectl(program: string, args: readonly string[]): Prom
     const messages = textOf(child.stderr, stop);
     if (process.stdin.isTTY) child.stderr.pipe(process.stderr, { end: false });
     child.on("error", (error) => fail(error as Failure));
+    // Its plugin may live on and keep the pipes open: "close" would not come.
+    child.on("exit", (_code, killed) => {
+      if (killed !== null) fail({ code: child.killed ? TOO_LONG : killed, stderr: messages() });
+    });
     child.on("close", (code) => {
       if (code === 0) resolve(output());
       else fail({ stderr: messages() });
@@ -79,6 +86,8 @@ function failureOf(program: string, args: readonly string[], failure: Failure): 
     return new Error(`${program} was not found: install kubectl, or check PATH`);
   if (code === TOO_MUCH)
     return new Error(`"${command}" failed: it printed more than ${MAX_OUTPUT / 2 ** 20} MiB`);
+  if (code === TOO_LONG)
+    return new Error(`"${command}" failed: it did not end within ${TIMEOUT / 1_000} s`);
   const text = typeof stderr === "string" ? printable(stderr.trim().slice(0, MAX_TEXT)) : "";
   const hint = /\bcontext\b/.test(text) ? `; ${CHOOSE}` : "";
   return new Error(`"${command}" failed: ${text || "it printed no message"}${hint}`);

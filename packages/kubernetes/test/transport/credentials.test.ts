@@ -62,7 +62,7 @@ describe("credentials", () => {
     expect(logger.lines).toEqual([
       "warn: credentials not read; the last ones stay in use { reason: 'no file' }",
     ]);
-    await cache.forget(first);
+    cache.forget(first);
     await expect(cache.get()).rejects.toThrow("no file");
   });
 
@@ -86,9 +86,8 @@ describe("credentials", () => {
     const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger: quietLogger() });
     const first = await cache.get();
     await clock.step(10_000);
-    const refused = cache.forget(first);
+    cache.forget(first);
     const second = await cache.get();
-    await refused;
     expect(await cache.get()).toBe(second);
     expect(load).toHaveBeenCalledTimes(2);
   });
@@ -99,7 +98,7 @@ describe("credentials", () => {
     const clock = new FakeClock();
     const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger: quietLogger() });
     const reading = cache.get();
-    await cache.forget(named());
+    cache.forget(named());
     await expect(reading).rejects.toBe(error);
   });
 
@@ -112,12 +111,11 @@ describe("credentials", () => {
     const load = vi.fn(() => Promise.resolve(named())).mockReturnValueOnce(failing);
     const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger: quietLogger() });
     const first = cache.get();
-    const refused = cache.forget(named());
+    cache.forget(named());
     await clock.step(10_000);
     const second = await cache.get();
     fail(new Error("no file"));
     expect(await first).toBe(second);
-    await refused;
     expect(await cache.get()).toBe(second);
   });
 
@@ -130,10 +128,56 @@ describe("credentials", () => {
       logger: quietLogger(),
     });
     const old = await cache.get();
-    await cache.forget(old);
+    cache.forget(old);
     const fresh = await cache.get();
-    await cache.forget(old);
+    cache.forget(old);
     expect(await cache.get()).toBe(fresh);
     expect(load).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe("a reading that hangs", () => {
+  it("gets another one beside it, ever more seldom, and a late result counts", async () => {
+    const clock = new FakeClock();
+    const start = clock.monotonic();
+    const logger = quietLogger();
+    const times: number[] = [];
+    const ends: ((credentials: Credentials) => void)[] = [];
+    const load = (): Promise<Credentials> => {
+      times.push(clock.monotonic() - start);
+      return new Promise((resolve) => ends.push(resolve));
+    };
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger });
+    const first = cache.get();
+    const old = named();
+    ends[0]?.(old);
+    expect(await first).toBe(old);
+    for (let second = 0; second < 200; second++) {
+      await clock.step(1_000);
+      expect(await clock.run(() => cache.get())).toBe(old);
+    }
+    expect(times.map((time) => Math.round(time / 1_000))).toEqual([0, 10, 21, 41, 82, 162]);
+    expect(logger.lines[0]).toBe(
+      "warn: credentials not read; the last ones stay in use { reason: 'the reading has not ended after 10000 ms' }",
+    );
+    const late = named();
+    ends[2]?.(late);
+    ends[1]?.(old);
+    await clock.step(0);
+    expect(await clock.run(() => cache.get())).toBe(late);
+  });
+
+  it("holds up nobody for longer than its successor", async () => {
+    const clock = new FakeClock();
+    const load = vi.fn(() => Promise.resolve(named()));
+    load.mockReturnValueOnce(new Promise(() => {}));
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger: quietLogger() });
+    const stop = new AbortController();
+    const first = cache.get(stop.signal).catch((error: unknown) => error);
+    await clock.step(10_000);
+    expect(await cache.get()).toBeInstanceOf(Credentials);
+    stop.abort("stop");
+    expect(await first).toBe("stop");
+    expect(clock.waiters()).toBe(0);
   });
 });
