@@ -1,7 +1,15 @@
 import type { Clock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
-import { Controller } from "@holdfast/controller";
-import { builtIn, KubeClient } from "@holdfast/kubernetes";
+import { Controller, LeaderElector, silentLogger } from "@holdfast/controller";
+import {
+  builtIn,
+  Cluster,
+  EventRecorder,
+  KubeClient,
+  type KubeObject,
+  LeaseLock,
+} from "@holdfast/kubernetes";
+import { FakeApi, type FakeVerb, type Fault } from "@holdfast/kubernetes/testing";
 import {
   connectWithBackoff,
   keepConnected,
@@ -114,6 +122,101 @@ describe("a Retry-After in the calls of a KubeClient", () => {
 
   it("of years waits for 15 minutes at most", async () => {
     expect(await read(1e9, 1_000_000)).toEqual([0, 900_000]);
+  });
+});
+
+/** Sends requests to an API server until the signal aborts, again and again. */
+type Ask = (world: {
+  readonly api: FakeApi;
+  readonly clock: FakeClock;
+  readonly signal: AbortSignal;
+}) => Promise<unknown>;
+
+const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
+const Lease = builtIn("coordination.k8s.io/v1", "Lease");
+const Event = builtIn("events.k8s.io/v1", "Event");
+const random = () => 0.5;
+const logger = silentLogger;
+
+const inform: Ask = ({ api, clock, signal }) => {
+  const cluster = new Cluster({ transport: api.transport, clock, logger, random });
+  cluster.watch(ConfigMap);
+  return cluster.run(signal);
+};
+
+/** Each door, and the verbs that its server is too busy for. */
+const ASKING: Record<string, readonly [verbs: readonly FakeVerb[], ask: Ask]> = {
+  "an informer that lists": [["list"], inform],
+  "an informer that watches": [["watch"], inform],
+  "an EventRecorder": [
+    ["create", "patch"],
+    ({ api, clock, signal }) => {
+      const client = new KubeClient({ transport: api.transport, clock, random });
+      const events = new EventRecorder({ client, controller: "x", clock, logger, random });
+      for (let i = 0; i < 20; i++)
+        events.record(
+          {
+            apiVersion: "v1",
+            kind: "ConfigMap",
+            metadata: { name: `a${i}`, namespace: "default" },
+          },
+          { reason: "Synced", action: "Sync", note: "all is well" },
+        );
+      return events.run(signal);
+    },
+  ],
+  ...Object.fromEntries(
+    (["get", "create", "update"] as const).map((verb): [string, [FakeVerb[], Ask]] => [
+      `an elector and the ${verb} of its Lease`,
+      [
+        [verb],
+        ({ api, clock, signal }) => {
+          const client = new KubeClient({ transport: api.transport, clock, random });
+          const lock = new LeaseLock({ client, namespace: "default", name: "lease", clock });
+          const lead = ({ signal: end }: { signal: AbortSignal }) =>
+            new Promise<void>((resolve) => end.addEventListener("abort", () => resolve()));
+          const elector = new LeaderElector({ lock, identity: "a", lead, clock, logger, random });
+          return elector.run(signal);
+        },
+      ],
+    ]),
+  ),
+};
+
+describe.each(Object.entries(ASKING))("a Retry-After to %s", (_, [verbs, ask]) => {
+  /** The times of the requests that a busy server refuses within ten minutes. */
+  const refusals = async (retryAfter?: number): Promise<number[]> => {
+    const clock = new FakeClock();
+    const start = clock.monotonic();
+    const api = new FakeApi({ clock, resources: [ConfigMap, Event, Lease] });
+    const times: number[] = [];
+    const fault = (): Fault => {
+      times.push(clock.monotonic() - start);
+      return { type: "status", status: 429, retryAfter };
+    };
+    api.intercept({ fault, verbs });
+    const stop = new AbortController();
+    const running = ask({ api, clock, signal: stop.signal }).catch(ignore);
+    await clock.step(600_000);
+    const seen = [...times];
+    stop.abort();
+    await clock.run(() => running);
+    expect(clock.waiters()).toBe(0);
+    return seen;
+  };
+
+  it("of a second replaces no longer delay", async () => {
+    const without = await refusals();
+    const named = await refusals(1);
+    expect(without.length).toBeGreaterThan(10);
+    expect(named.length).toBeLessThanOrEqual(without.length);
+  });
+
+  // A leader that may not renew loses its lease before the minute is over, and competes again at once.
+  it.skipIf(verbs.includes("update"))("of a minute is obeyed", async () => {
+    const distinct = [...new Set(await refusals(60))];
+    const delays = distinct.slice(1).map((time, at) => time - (distinct[at] as number));
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(60_000);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { isStop, messageOf } from "@holdfast/clock/internal";
-import { Backoff, withTimeout } from "@holdfast/wait";
-import { loop } from "@holdfast/wait/internal";
+import { Backoff, RetryAfterError, withTimeout } from "@holdfast/wait";
+import { loop, MAX_RETRY_AFTER } from "@holdfast/wait/internal";
 import type { Leadership } from "../leadership.ts";
 import { RELEASE_TIMEOUT } from "../stop-budget.ts";
 import type { ElectorHooks } from "./elector-hooks.ts";
@@ -43,9 +43,27 @@ async function renew(term: Term, context: TermContext): Promise<void> {
     if (renewal === undefined) term.lose("replaced");
     else term.renew(renewal);
   };
-  const onError = (error: unknown): void => hooks.lockFailed(error);
   const signal = term.renewing;
-  await loop({ run: attempt, delay: () => retryPeriod, signal, clock, onError });
+  await loop({ run: attempt, signal, clock, ...askingLock(() => retryPeriod, hooks) });
+}
+
+/** The delays of a loop that asks a lock: the planned ones, or the longer ones that its errors name. */
+export function askingLock(
+  planned: () => number,
+  hooks: Pick<ElectorHooks, "lockFailed">,
+): { readonly delay: () => number; readonly onError: (error: unknown) => void } {
+  let named = 0;
+  return {
+    delay: () => {
+      const delay = Math.max(planned(), named);
+      named = 0;
+      return delay;
+    },
+    onError: (error) => {
+      named = Math.min(RetryAfterError.delayOf(error) ?? 0, MAX_RETRY_AFTER);
+      hooks.lockFailed(error);
+    },
+  };
 }
 
 /** A copy by `{ ...leadership }` would keep the first `isHeld`: it has none, and `run` refuses it. */
@@ -79,11 +97,10 @@ export async function releaseLease(context: Omit<TermContext, "lead">): Promise<
     hooks.log("info", "lease released");
     ended.abort();
   };
-  const onError = (error: unknown): void => hooks.lockFailed(error);
   const cap = Math.min(retryPeriod, timeout);
   const delay = new Backoff({ duration: cap / 8, factor: 2, cap, steps: 8 }).delayFunc();
   try {
-    await loop({ run: release, delay, signal, clock, onError });
+    await loop({ run: release, signal, clock, ...askingLock(delay, hooks) });
   } finally {
     timer.stop();
   }

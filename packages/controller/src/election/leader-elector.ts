@@ -4,7 +4,7 @@ import { jitter } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import { ElectorHooks } from "./elector-hooks.ts";
-import { leadTerm, releaseLease, type TermContext } from "./lead-term.ts";
+import { askingLock, leadTerm, releaseLease, type TermContext } from "./lead-term.ts";
 import {
   CAMPAIGN_JITTER,
   type LeaderElectorOptions,
@@ -260,10 +260,9 @@ export class LeaderElector {
     };
     await loop({
       run: attempt,
-      delay: () => jitter(retryPeriod, CAMPAIGN_JITTER, random),
       signal: ended.signal,
       clock,
-      onError: (error) => this.#hooks.lockFailed(error),
+      ...askingLock(() => jitter(retryPeriod, CAMPAIGN_JITTER, random), this.#hooks),
     });
     return won;
   }

@@ -1,9 +1,11 @@
 import {
   findByCode,
+  messageOf,
   type OptionNames,
   requireOptions,
   requireString,
 } from "@holdfast/clock/internal";
+import { RetryAfterError } from "@holdfast/wait";
 import { printable } from "../printable.ts";
 
 const CODE = "ERR_KUBERNETES_API";
@@ -191,6 +193,13 @@ export function findApiError(error: unknown): ApiError | undefined {
  */
 export function isNotFound(error: unknown): boolean {
   return isApiError(error, "NotFound");
+}
+
+/** An error for a layer that repeats: it waits at least as long as the server asks. Other errors stay as they are. */
+export function withRetryAfter(error: unknown): unknown {
+  const after = findApiError(error)?.retryAfter;
+  if (after === undefined) return error;
+  return new RetryAfterError(after, { message: messageOf(error), cause: error });
 }
 
 /** Whether a server says that it does not serve a path, or not yet: a 404 that is not {@link isNotFound}. */

@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import { hideIn } from "@holdfast/clock/internal";
-import { parseRetryAfter } from "@holdfast/wait";
+import { parseRetryAfter, type Random } from "@holdfast/wait";
 import type { RequestMetric } from "../kubernetes-metrics.ts";
 import { isBuiltInVersion } from "../object/built-in.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../transport/kube-transport.ts";
@@ -52,6 +52,9 @@ export interface ApiTarget {
 
   /** Measures requests, and reads dates in responses. */
   readonly clock: Clock;
+
+  /** Draws the jitter of delays. Default: `Math.random`. */
+  readonly random?: Random | undefined;
 
   /** Receives each request that has ended. Does not throw. */
   readonly onRequested?: ((metric: RequestMetric) => void) | undefined;

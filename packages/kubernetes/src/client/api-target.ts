@@ -1,6 +1,13 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { messageOf, RepeatedLines, requireClock, requireMethods } from "@holdfast/clock/internal";
+import {
+  messageOf,
+  RepeatedLines,
+  requireClock,
+  requireHooks,
+  requireMethods,
+} from "@holdfast/clock/internal";
 import { defaultLogger, type Logger } from "@holdfast/controller";
+import type { Random } from "@holdfast/wait";
 import { KUBERNETES_METRICS, type KubernetesMetrics } from "../kubernetes-metrics.ts";
 import { LOGGER, warn } from "../logger.ts";
 import { type Resource, resourceName } from "../object/resource.ts";
@@ -15,6 +22,9 @@ export interface ApiTargetOptions {
 
   /** Default: `realClock`. */
   readonly clock?: Clock | undefined;
+
+  /** Default: `Math.random`. */
+  readonly random?: Random | undefined;
 
   /** Default: warnings and errors on the console. */
   readonly logger?: Logger | undefined;
@@ -33,10 +43,11 @@ export type MeasuredTarget = ApiTarget & {
 
 /** @throws TypeError that names the option */
 export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
-  const { transport, clock = realClock, logger = defaultLogger, metrics } = options;
+  const { transport, clock = realClock, random, logger = defaultLogger, metrics } = options;
   requireMethods("options.transport", transport, ["send"]);
   requireMethods("options.clock", clock, ["now"]);
   requireClock("options.clock", clock);
+  requireHooks("options", { random });
   requireMethods("options.logger", logger, LOGGER);
   if (metrics !== undefined) requireMethods("options.metrics", metrics, KUBERNETES_METRICS);
   const log = new WarningLog(logger);
@@ -52,6 +63,7 @@ export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
   return {
     transport,
     clock,
+    random,
     logger,
     onWarning: (header) => log.add(header),
     onRequested: (metric) => measure((to) => to.requested(metric), "request"),

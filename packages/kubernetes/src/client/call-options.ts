@@ -28,6 +28,14 @@ export interface KubeCallOptions {
    * @defaultValue `30_000`
    */
   readonly timeout?: number | undefined;
+
+  /**
+   * How often a request is sent again in a row because the server was too busy for it and named a time. Whole, at least 0.
+   * 0 leaves it to the caller: code that repeats the call itself, such as a loop with a delay of its own.
+   *
+   * @defaultValue `5`
+   */
+  readonly retries?: number | undefined;
 }
 
 /** Options for `get` and `find`. */
@@ -191,13 +199,14 @@ export interface KubeRequestOptions extends KubeCallOptions {
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const PROPAGATIONS = ["Background", "Foreground", "Orphan"];
 
-/** Signal and timeout of a call. */
+/** Limits of a call. */
 export interface Limits {
   readonly signal: AbortSignal | undefined;
   readonly timeout: number;
+  readonly retries: number;
 }
 
-const CALL: OptionNames<KubeCallOptions> = { signal: true, timeout: true };
+const CALL: OptionNames<KubeCallOptions> = { signal: true, timeout: true, retries: true };
 const READ: OptionNames<KubeReadOptions> = { ...CALL, subresource: true };
 const WRITE: OptionNames<KubeWriteOptions> = { ...READ, fieldManager: true, dryRun: true };
 const DELETE: OptionNames<KubeDeleteOptions> = {
@@ -232,10 +241,11 @@ export function resolveLimits(
   names: OptionNames<KubeCallOptions> = CALL,
 ): Limits {
   requireOptions("options", options, door, names);
-  const { signal, timeout = 30_000 } = options;
+  const { signal, timeout = 30_000, retries = 5 } = options;
   if (signal !== undefined) requireSignal("options.signal", signal);
   requireNotNegative("options.timeout", timeout);
-  return { signal, timeout };
+  requireWhole("options.retries", retries, 0);
+  return { signal, timeout, retries };
 }
 
 /** @throws RangeError or TypeError that names the option */

@@ -7,8 +7,8 @@ import { ApiError, findApiError } from "./api-error.ts";
 import { type ApiRequest, type ApiTarget, requestJson } from "./api-request.ts";
 import type { Limits } from "./call-options.ts";
 
-/** How often a request is sent again. */
-const MAX_RESENDS = 5;
+/** Delays before a request is sent again, in milliseconds, if they are longer than the server's. */
+const BUSY_BACKOFF = { duration: 100, factor: 2, jitter: 0.5, cap: 30_000 } as const;
 
 /** A call: its name for errors, its clock and its limits. */
 export interface Call extends Limits {
@@ -65,7 +65,7 @@ interface CallLimits<Response> extends Limits {
  * @param name - method and path, for the error
  * @param limits - see {@link CallLimits}
  * @param work - receives the function that sends a request. After a 429 or a 503 that names a time it is called again
- * after that time, at most five times in a row and only within the timeout: after a read always, after a write if the
+ * after that time, at most `retries` times in a row and only within the timeout: after a read always, after a write if the
  * response is the server's own `Status`. A gateway may have passed the write on before it failed
  * @throws as {@link limited}
  */
@@ -79,13 +79,14 @@ export function call<Value, Response = object>(
   }: CallLimits<Response>,
   work: (send: Send<Response>) => Promise<Value>,
 ): Promise<Value> {
-  const { clock } = target;
+  const { clock, random } = target;
+  const backoff = { ...(conflictBackoff ?? BUSY_BACKOFF), random };
   let refused: unknown;
   let conflict: unknown;
   let resends = 0;
   const isRefused = (error: unknown): boolean => refused !== undefined && error === refused;
   const canRetry = (error: unknown): boolean => {
-    if (isRefused(error)) return ++resends <= MAX_RESENDS;
+    if (isRefused(error)) return ++resends <= limits.retries;
     if (conflictBackoff === undefined || !isConflict(error)) return false;
     conflict = error;
     resends = 0;
@@ -111,7 +112,7 @@ export function call<Value, Response = object>(
     retry(attempt(signal), {
       signal,
       clock,
-      ...(conflictBackoff && { backoff: conflictBackoff }),
+      backoff,
       retries: Number.POSITIVE_INFINITY,
       shouldRetry: ({ error }) => canRetry(error),
       delay: ({ error, elapsed }, planned) => {
@@ -119,7 +120,7 @@ export function call<Value, Response = object>(
         const wait = waitOf(error);
         if (wait === undefined) return planned;
         const delay = Math.max(planned, Math.min(wait, MAX_RETRY_AFTER));
-        if (elapsed + delay > limits.timeout) throw error;
+        if (elapsed + delay >= limits.timeout) throw error;
         return delay;
       },
     }),

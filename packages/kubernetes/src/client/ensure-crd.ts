@@ -86,15 +86,16 @@ export async function ensureCrd(
   // Each `async` step more would be a frame between an error and the caller.
   return limited(call, (signal) => {
     const until = { signal, clock, backoff: { duration: PERIOD } };
-    return poll(() => ifServed(write(client, { crd, name, signal })), until)
+    const limits = { signal, retries: call.retries };
+    return poll(() => ifServed(write(client, { crd, name, limits })), until)
       .then(() => {
         missing = "the definition is not established";
-        return poll(() => ifServed(findEstablished(client, name, signal)), until);
+        return poll(() => ifServed(findEstablished(client, name, limits)), until);
       })
       .then(async (stored) => {
         for (const resource of resources) {
           missing = `${resource.apiVersion} is not served`;
-          await poll(() => isListed(client, resource, signal), until);
+          await poll(() => isListed(client, resource, limits), until);
         }
         return stored;
       });
@@ -112,7 +113,7 @@ function resourcesOf(manifest: object): readonly Resource[] {
 interface Definition {
   readonly crd: CrdObject;
   readonly name: string;
-  readonly signal: AbortSignal;
+  readonly limits: KubeCallOptions;
 }
 
 /** Undefined while the server does not serve the path, as for a moment after its start. */
@@ -124,18 +125,18 @@ function ifServed<Value>(work: Promise<Value>): Promise<Value | undefined> {
 }
 
 function write(client: KubeClient, definition: Definition): Promise<unknown> {
-  const { crd, name, signal } = definition;
+  const { crd, name, limits } = definition;
   const update = () => modify(client, definition);
-  return client.find(Crd, name, { signal }).then((found) => {
+  return client.find(Crd, name, limits).then((found) => {
     if (found !== undefined) return update();
-    return client.create(Crd, crd, { signal }).catch((error: unknown) => {
+    return client.create(Crd, crd, limits).catch((error: unknown) => {
       if (isApiError(error, "AlreadyExists")) return update(); // another replica was faster
       throw error;
     });
   });
 }
 
-function modify(client: KubeClient, { crd, name, signal }: Definition): Promise<unknown> {
+function modify(client: KubeClient, { crd, name, limits }: Definition): Promise<unknown> {
   return client.modify(
     Crd,
     name,
@@ -146,16 +147,16 @@ function modify(client: KubeClient, { crd, name, signal }: Definition): Promise<
         stored.metadata.annotations = { ...stored.metadata.annotations, ...annotations };
       stored.spec = crd.spec;
     },
-    { signal },
+    limits,
   );
 }
 
 async function findEstablished(
   client: KubeClient,
   name: string,
-  signal: AbortSignal,
+  limits: KubeCallOptions,
 ): Promise<StoredObject<KubeObject> | undefined> {
-  const stored = await client.find(Crd, name, { signal });
+  const stored = await client.find(Crd, name, limits);
   const conditions = stored?.status?.conditions ?? [];
   const find = (wanted: string) => conditions.find(({ type }) => type === wanted);
   const names = find("NamesAccepted");
@@ -171,10 +172,10 @@ async function findEstablished(
 async function isListed(
   client: KubeClient,
   resource: Resource,
-  signal: AbortSignal,
+  limits: KubeCallOptions,
 ): Promise<boolean> {
   try {
-    await client.list(resource, { pageSize: 1, signal }).next();
+    await client.list(resource, { pageSize: 1, ...limits }).next();
     return true;
   } catch (error) {
     if (findApiError(error)?.statusCode === 404) return false;

@@ -1,4 +1,4 @@
-import { type OptionNames, requireFunction, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireOptions } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { type ApiTargetOptions, apiTarget, type MeasuredTarget } from "./api-target.ts";
 import { requireFieldManager } from "./call-options.ts";
@@ -23,7 +23,7 @@ export interface KubeClientOptions extends ApiTargetOptions {
   readonly fieldManager?: string | undefined;
 
   /**
-   * Draws the jitter of the delays after a conflict.
+   * Draws the jitter of the delays: after a 429, a 503 and a conflict.
    *
    * @defaultValue `Math.random`
    */
@@ -43,16 +43,14 @@ export interface WriteHooks {
 export interface ResolvedClient {
   readonly target: MeasuredTarget;
   readonly fieldManager: string;
-  readonly random: Random | undefined;
   readonly onWrite: WriteHooks["onWrite"];
 }
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveClient(options: KubeClientOptions, hooks: WriteHooks): ResolvedClient {
   requireOptions("options", options, "KubeClient", OPTIONS);
-  const { fieldManager = "holdfast", random } = options;
+  const { fieldManager = "holdfast" } = options;
   const target = { ...apiTarget(options), beforeWrite: hooks.beforeWrite };
   requireFieldManager(fieldManager);
-  if (random !== undefined) requireFunction("options.random", random);
-  return { target, fieldManager, random, onWrite: hooks.onWrite };
+  return { target, fieldManager, onWrite: hooks.onWrite };
 }

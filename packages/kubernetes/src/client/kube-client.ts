@@ -58,7 +58,7 @@ import { completed, type ObjectRequest, storedOf } from "./written-object.ts";
  *
  * | Response | Reaction |
  * | --- | --- |
- * | 429, or 503, which names a time to wait | the call is made again after it: at most five times in a row, and only within the timeout. After a write only if the response is the server's own `Status`: a gateway may have passed it on |
+ * | 429, or 503, which names a time to wait | the call is made again after it: at most `retries` times in a row, and only within the timeout. After a write only if the response is the server's own `Status`: a gateway may have passed it on |
  * | 200, and not an object of the resource | rejects with an {@link ApiError} |
  * | another error of the server | rejects with an {@link ApiError} |
  * | the connection breaks, or there is none | rejects with a `ConnectionError`; a GET on a connection that was idle is sent once more |
@@ -298,7 +298,7 @@ export class KubeClient {
   ): Promise<StoredObject<T>> {
     requireResource(resource);
     requireFunction("change", change);
-    const { target, fieldManager: manager, random } = this.#options;
+    const { target, fieldManager: manager } = this.#options;
     const limits = resolveWrite(options, manager, "modify");
     const { subresource } = limits;
     const source = objectPath(resource, ref, subresource === "status" ? undefined : subresource);
@@ -313,8 +313,7 @@ export class KubeClient {
       return this.#written(pending, await sendTo(pending.facts, send, pending.request));
     };
     const name = `PUT ${objectPath(resource, ref, subresource)}`;
-    const conflictBackoff = { ...CONFLICT_BACKOFF, random };
-    return await call(target, name, { ...limits, conflictBackoff }, attempt);
+    return await call(target, name, { ...limits, conflictBackoff: CONFLICT_BACKOFF }, attempt);
   }
 
   /**

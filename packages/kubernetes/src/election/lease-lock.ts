@@ -12,7 +12,8 @@ import {
   type ResourceLock,
   type Versioned,
 } from "@holdfast/controller";
-import { findApiError, isNotFound } from "../client/api-error.ts";
+import { findApiError, isNotFound, withRetryAfter } from "../client/api-error.ts";
+import type { KubeCallOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { StoredObject } from "../object/kube-object.ts";
@@ -63,6 +64,7 @@ export interface LeaseLockOptions {
  * | --- | --- |
  * | `NotFound` to a read | has no record; the first token is the server's time in seconds |
  * | 409 to a write, or `NotFound` to an update | rejects with a `LockConflictError` |
+ * | 429 or 503 that names a time | rejects with a `RetryAfterError`, whose cause is the `ApiError`: the elector waits at least that long |
  * | anything else but success, also a 404 without that reason | rejects with the `ApiError` |
  *
  * The token of a term is in the annotation `holdfast/token`. Tokens grow although the Lease is deleted, or its
@@ -138,9 +140,9 @@ export class LeaseLock implements ResourceLock {
   async get(signal: AbortSignal): Promise<Versioned | undefined> {
     signal.throwIfAborted();
     try {
-      return this.#see(await this.#client.get(Lease, this.#name, { signal }));
+      return this.#see(await this.#client.get(Lease, this.#name, once(signal)));
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!isNotFound(error)) throw withRetryAfter(error);
       this.#serverTime = Math.floor((findApiError(error)?.date ?? this.#clock.now()) / 1_000);
       return undefined;
     }
@@ -163,10 +165,10 @@ export class LeaseLock implements ResourceLock {
     const beside = locks.map((lock) => this.#beside(lock));
     const leases = new Map<string, StoredObject<LeaseObject>>();
     try {
-      for await (const lease of this.#client.list(Lease, { namespace, signal }))
+      for await (const lease of this.#client.list(Lease, { namespace, ...once(signal) }))
         leases.set(lease.metadata.name, lease);
     } catch (error) {
-      if (findApiError(error)?.statusCode !== 403) throw error;
+      if (findApiError(error)?.statusCode !== 403) throw withRetryAfter(error);
       return await Promise.all(beside.map((lock) => lock.get(signal)));
     }
     return beside.map((lock) => {
@@ -195,7 +197,9 @@ export class LeaseLock implements ResourceLock {
    */
   async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
     const lease = newLease(record, this.#name);
-    return await this.#write(isTaken, signal, () => this.#client.create(Lease, lease, { signal }));
+    return await this.#write(isTaken, signal, () =>
+      this.#client.create(Lease, lease, once(signal)),
+    );
   }
 
   /**
@@ -214,7 +218,7 @@ export class LeaseLock implements ResourceLock {
     if (latest?.metadata.resourceVersion !== version) throw new LockConflictError(this.description);
     const lease = withRecord(latest, record);
     const isLost = (error: unknown): boolean => isTaken(error) || isNotFound(error);
-    return await this.#write(isLost, signal, () => this.#client.update(Lease, lease, { signal }));
+    return await this.#write(isLost, signal, () => this.#client.update(Lease, lease, once(signal)));
   }
 
   async #write(
@@ -226,7 +230,7 @@ export class LeaseLock implements ResourceLock {
     try {
       return this.#see(await request());
     } catch (error) {
-      if (!isConflict(error)) throw error;
+      if (!isConflict(error)) throw withRetryAfter(error);
       throw new LockConflictError(this.description);
     }
   }
@@ -239,6 +243,11 @@ export class LeaseLock implements ResourceLock {
     this.#serverTime = Math.max(this.#serverTime, writtenAt(lease) + 1);
     return { record, version };
   }
+}
+
+/** The elector repeats: no request is sent again before its period, or before the time that the server names. */
+function once(signal: AbortSignal): KubeCallOptions {
+  return { signal, retries: 0 };
 }
 
 /** Whether another process has written first. */

@@ -9,7 +9,13 @@ import {
   TerminalError,
 } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
-import { findApiError, isApiError, isNotFound, isNotServed } from "../client/api-error.ts";
+import {
+  findApiError,
+  isApiError,
+  isNotFound,
+  isNotServed,
+  withRetryAfter,
+} from "../client/api-error.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
 import {
@@ -197,7 +203,7 @@ export class EventRecorder implements Runnable {
         this.#series.restart(key, series);
         return { requeueAfter: 0 };
       }
-      if (!isRefused(error)) throw error;
+      if (!isRefused(error)) throw withRetryAfter(error);
       this.#series.forget(key);
       throw new TerminalError("server rejected an event", { cause: error });
     }
@@ -210,7 +216,7 @@ export class EventRecorder implements Runnable {
     const { client, controller, instance } = this.#options;
     const event = eventOf(series, this.#nameOf(series), { controller, instance });
     try {
-      await client.create(Event, event, { signal });
+      await client.create(Event, event, { signal, retries: 0 });
     } catch (error) {
       // The response to an earlier attempt was lost.
       if (!isApiError(error, "AlreadyExists")) throw error;
@@ -222,7 +228,8 @@ export class EventRecorder implements Runnable {
       namespace: eventNamespace(series.occurrence.regarding),
       name: this.#nameOf(series),
     };
-    await this.#options.client.patch(Event, ref, { series: repetitionsOf(series) }, { signal });
+    const options = { signal, retries: 0 };
+    await this.#options.client.patch(Event, ref, { series: repetitionsOf(series) }, options);
   }
 
   /** The same for every write of a series, another for every series of any process. */

@@ -48,7 +48,7 @@ export interface NextStep {
   readonly request: RequestKind;
   /** Whether to compare the server's version with ours before a watch. */
   readonly probe: boolean;
-  /** Milliseconds named by the server, or the next delay of the backoff. */
+  /** The next delay of the backoff, or milliseconds named by the server if they are more. */
   readonly delay: "none" | "backoff" | number;
   /** Whether the backoff begins again, before this delay. */
   readonly reset: boolean;

@@ -351,6 +351,8 @@ export class Reflector {
 
 function delayOf(delay: NextStep["delay"], delays: DelayFunc, random: Random | undefined): number {
   if (delay === "none") return 0;
-  if (delay === "backoff") return delays();
-  return Math.min(jitter(delay, SPREAD, random), MAX_BUSY);
+  const planned = delays();
+  if (delay === "backoff") return planned;
+  // A server that names a second each time must not be asked each second.
+  return Math.max(planned, Math.min(jitter(delay, SPREAD, random), MAX_BUSY));
 }

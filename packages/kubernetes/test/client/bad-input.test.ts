@@ -12,7 +12,11 @@ const ANN = { metadata: { namespace: "default", name: "ann" } };
 const isObject = kinds.anyObject;
 const resource: kinds.Kind = (path, valid) =>
   isObject(path, valid).concat(kinds.fields({ kind: kinds.text, plural: kinds.text })(path, valid));
-const limits = { signal: kinds.signal, timeout: kinds.notNegative };
+const limits = {
+  signal: kinds.signal,
+  timeout: kinds.notNegative,
+  retries: kinds.whole(0),
+};
 const segment = kinds.all(
   kinds.text,
   ...["..", "a/b", "a%2fb"].map((value) =>
