@@ -1,12 +1,17 @@
 import { onAbort } from "@holdfast/clock";
-import { callSafely, requireOptions, requireText } from "@holdfast/clock/internal";
+import {
+  callSafely,
+  messageOf,
+  RepeatedLines,
+  requireOptions,
+  requireText,
+} from "@holdfast/clock/internal";
 import {
   Controller,
   type ReconcileRequest,
   type ReconcileResult,
   type Runnable,
   type RunOptions,
-  TerminalError,
 } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
 import {
@@ -75,7 +80,7 @@ export interface EventDetails {
  * | an event of the same object, type, reason and action within 6 minutes | is a repetition: only a count, written every 10 s at most. The note stays that of the first |
  * | 25 events of one object at once, then one in 5 minutes | others are dropped |
  * | 1,000 events that the server has not taken | others are dropped |
- * | a failed write | is retried 12 times, then dropped; an event that the server rejects is dropped at once |
+ * | a failed write | is retried 12 times, then dropped; an event that the server rejects is dropped at once, with one line a minute for each reason |
  * | a stop | all that is left is sent, for at most 2 s |
  *
  * Events are a courtesy for people: they may get lost, and the server removes them after an hour. Use the
@@ -108,6 +113,7 @@ export class EventRecorder implements Runnable {
   readonly #salt: string;
   readonly #series = new EventSeriesTable();
   readonly #writer: Controller;
+  readonly #refusals: RepeatedLines;
   #isStopping = false;
 
   /**
@@ -119,6 +125,7 @@ export class EventRecorder implements Runnable {
     const { name, clock, random, logger } = this.#options;
     this.name = name;
     this.#salt = saltOf(random);
+    this.#refusals = new RepeatedLines(clock);
     this.#writer = new Controller({
       name,
       clock,
@@ -205,7 +212,8 @@ export class EventRecorder implements Runnable {
       }
       if (!isRefused(error)) throw withRetryAfter(error);
       this.#series.forget(key);
-      throw new TerminalError("server rejected an event", { cause: error });
+      this.#logRefusal(error);
+      return;
     }
     series.written = count;
     series.writtenAt = clock.monotonic();
@@ -238,7 +246,14 @@ export class EventRecorder implements Runnable {
     return eventName(occurrence.regarding.name, `${time}.${this.#salt}${number.toString(16)}`);
   }
 
-  #log(level: "debug" | "warn", details: object, message: string): void {
+  /** One line for all events that the server rejects for one reason: without a right it rejects every one. */
+  #logRefusal(err: unknown): void {
+    const details = this.#refusals.detailsOf(findApiError(err)?.reason || messageOf(err));
+    if (details !== undefined)
+      this.#log("error", { err, ...details }, "event dropped; the server rejected it");
+  }
+
+  #log(level: "debug" | "warn" | "error", details: object, message: string): void {
     callSafely(() => this.#options.logger[level](details, message));
   }
 }

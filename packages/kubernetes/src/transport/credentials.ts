@@ -96,8 +96,8 @@ const NEVER: AbortSignal = new AbortController().signal;
 
 /** Options for {@link CredentialCache}. */
 export interface CredentialCacheOptions {
-  /** Reads the credentials. */
-  readonly load: () => Promise<Credentials>;
+  /** Reads the credentials. `areRefused`: the server has refused the last ones. */
+  readonly load: (areRefused: boolean) => Promise<Credentials>;
 
   /** Milliseconds after which they are read again. */
   readonly maxAge: number;
@@ -141,6 +141,8 @@ export class CredentialCache {
   /** Milliseconds of the clock at which the last successful or failed reading began. */
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Reading | undefined;
+  /** Whether the last ones were refused, and no others have been read since. */
+  #areRefused = false;
   /** Readings that have not ended. */
   #open = 0;
   readonly #lines: RepeatedLines;
@@ -172,7 +174,9 @@ export class CredentialCache {
 
   /** Reads again at the next call, unless it has happened since `used` was read. */
   forget(used: Credentials): void {
-    if (this.#last?.credentials === used) this.#last = undefined;
+    if (this.#last?.credentials !== used) return;
+    this.#last = undefined;
+    this.#areRefused = true;
   }
 
   #currentReading(): Reading {
@@ -196,9 +200,10 @@ export class CredentialCache {
   /** The credentials that were read, or newer ones. The last ones if there is an error. */
   async #read(startedAt: number): Promise<Credentials> {
     try {
-      const credentials = await this.#options.load();
+      const credentials = await this.#options.load(this.#areRefused);
       if (this.#last === undefined || this.#last.startedAt <= startedAt)
         this.#last = { credentials, startedAt };
+      this.#areRefused = false;
     } catch (error) {
       if (this.#last === undefined) throw error;
       this.#warn(error instanceof Error ? error.message : typeof error);

@@ -62,7 +62,7 @@ const OPTIONS: OptionNames<TransportOptions> = {
  * proxies.
  *
  * The kubeconfig is asked for its options at most every 10 seconds, and again after the server refused the
- * credentials. Connections stay open as long as CA, certificate, key and server name are the same. If an exec plugin fails or hangs,
+ * credentials. An exec plugin runs again when its credentials have expired, or when the server refused them. Connections stay open as long as CA, certificate, key and server name are the same. If an exec plugin fails or hangs,
  * the last credentials stay in use until the server refuses them, and a warning is logged. The transport belongs to the
  * context and the server that the kubeconfig has now: after a change of them it does not read from it.
  *
@@ -101,13 +101,14 @@ export function fromKubeConfig(
     warn(logger, { server: url.origin }, "TLS verification is off: the kubeconfig disables it");
   if (cluster.proxyUrl === undefined) warnOfProxy(url, logger);
   const agents = new AgentKeeper();
-  const load = async (): Promise<Credentials> => {
+  const source = new Source(config);
+  const load = async (areRefused: boolean): Promise<Credentials> => {
     // The credentials of another cluster or user are not for this server.
     if (config.getCurrentCluster()?.server !== cluster.server || contextOf(config).name !== name)
       throw new Error(
         `config has another current context or server than ${description}: create another transport`,
       );
-    const applied = await optionsOf(config, description);
+    const applied = await optionsOf(source.config(areRefused), description);
     const { ca, cert, key, servername } = applied;
     const parts: TlsParts = { ca, cert, key, servername, insecure };
     const agent = agents.agentFor(parts, () => applied.agent ?? newAgent(url, parts));
@@ -115,6 +116,47 @@ export function fromKubeConfig(
   };
   const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock, logger });
   return new HttpTransport({ url, description, namespace, credentials, agents, logger });
+}
+
+/** The parts of a `KubeConfig` from which another one is made. */
+interface CopiedConfig extends KubeConfigLike {
+  readonly users?: unknown;
+  readonly clusters?: unknown;
+  readonly contexts?: unknown;
+  readonly currentContext?: unknown;
+  readonly custom_authenticators?: readonly unknown[];
+  loadFromOptions?(options: object): void;
+  addAuthenticator?(authenticator: unknown): void;
+}
+
+/**
+ * The kubeconfig that is asked for credentials. A `KubeConfig` keeps those of an exec plugin until they expire, also if the
+ * server refuses them: another one of the same content asks the plugin again.
+ */
+class Source {
+  readonly #config: CopiedConfig;
+  #copy: { readonly of: unknown; readonly config: KubeConfigLike } | undefined;
+
+  constructor(config: KubeConfigLike) {
+    this.#config = config;
+  }
+
+  config(areRefused: boolean): KubeConfigLike {
+    const { users } = this.#config;
+    if (areRefused && this.#config.loadFromOptions !== undefined)
+      this.#copy = { of: users, config: copyOf(this.#config) };
+    // After `loadFrom…` the content is another one.
+    return this.#copy?.of === users && this.#copy !== undefined ? this.#copy.config : this.#config;
+  }
+}
+
+function copyOf(config: CopiedConfig): KubeConfigLike {
+  const { clusters, users, contexts, currentContext, custom_authenticators = [] } = config;
+  const { constructor: KubeConfig } = config as { readonly constructor: unknown };
+  const copy = new (KubeConfig as new () => CopiedConfig)();
+  copy.loadFromOptions?.({ clusters, users, contexts, currentContext });
+  for (const authenticator of custom_authenticators) copy.addAuthenticator?.(authenticator);
+  return copy;
 }
 
 /** A context that names no namespace means `default`, as in kubectl. */

@@ -16,13 +16,23 @@ export function warnOfProxy(url: URL, logger: Logger): void {
   warn(logger, { server: url.origin }, `${name} is ignored; this transport connects directly`);
 }
 
-/** Whether an entry of NO_PROXY names a host: by name, domain, address or range, as in Go. */
-function covers(pattern: string, { hostname, port }: URL): boolean {
-  const host = hostname.replace(/^\[|\]$/g, "");
-  if (pattern === "") return false;
-  const isNamed = ["*", host, `${host}:${port}`].includes(pattern);
-  const domain = pattern.startsWith(".") ? pattern : `.${pattern}`;
-  return isNamed || host.endsWith(domain) || isInRange(host, pattern);
+/** A name or an address with a port. An address of IPv6 has brackets then. */
+const WITH_PORT = /^(?:\[(?<address>[^\]]+)\]|(?<name>[^:]+)):(?<port>\d+)$/;
+
+/**
+ * Whether an entry of NO_PROXY names a host: by name, domain, address or range, with a port or without, as in Go.
+ *
+ * Source: `config.init` of golang.org/x/net/http/httpproxy.
+ */
+function covers(pattern: string, url: URL): boolean {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const { address, name = address, port } = WITH_PORT.exec(pattern)?.groups ?? {};
+  // A URL has no port if it is the one of its protocol.
+  const ownPort = url.port || (url.protocol === "https:" ? "443" : "80");
+  if (pattern === "" || (port !== undefined && port !== ownPort)) return false;
+  const entry = (name ?? pattern).toLowerCase().replace(/^\*\./, ".");
+  const domain = entry.startsWith(".") ? entry : `.${entry}`;
+  return entry === "*" || entry === host || host.endsWith(domain) || isInRange(host, entry);
 }
 
 function isInRange(host: string, pattern: string): boolean {
@@ -30,8 +40,8 @@ function isInRange(host: string, pattern: string): boolean {
   const family = isIP(address);
   const longest = family === 4 ? 32 : 128;
   if (family === 0 || family !== isIP(host)) return false;
-  if (!/^\d{1,3}$/.test(bits) || Number(bits) > longest) return false;
+  if (!/^\d{0,3}$/.test(bits) || Number(bits) > longest) return false;
   const range = new BlockList();
-  range.addSubnet(address, Number(bits), `ipv${family as 4 | 6}`);
+  range.addSubnet(address, bits === "" ? longest : Number(bits), `ipv${family as 4 | 6}`);
   return range.check(host, `ipv${family as 4 | 6}`);
 }

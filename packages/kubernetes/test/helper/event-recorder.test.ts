@@ -69,6 +69,21 @@ async function ended(running: Promise<void>): Promise<void> {
 }
 
 describe("EventRecorder", () => {
+  it("logs one line a minute for events that the server rejects for one reason", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    api.intercept({ fault: { type: "status", status: 403 }, verbs: ["create"] });
+    for (let at = 0; at < 50; at++) {
+      events.record(object({ namespace: "default", name: `a${at}`, uid: `u${at}` }), synced);
+      await clock.step(1_300);
+    }
+    expect(lines.filter(([level]) => level !== "debug")).toEqual([
+      ["error", "event dropped; the server rejected it"],
+      ["error", "event dropped; the server rejected it"],
+    ]);
+    await ended(running);
+  });
+
   it("creates an event with all fields that the server requires", async () => {
     const events = recorder({ instance: "greeter-7f_1" });
     const running = events.run(stop.signal);

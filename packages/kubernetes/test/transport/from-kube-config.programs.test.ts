@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
 import { fromKubeConfig, type KubeConfigLike, type KubeTransport } from "@holdfast/kubernetes";
 import { KubeConfig } from "@kubernetes/client-node";
@@ -61,6 +64,37 @@ const serve = () =>
   });
 
 describe("fromKubeConfig", () => {
+  it("asks an exec plugin again after the server refused its token, although that has not expired", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "plugin-"));
+    const file = join(directory, "token");
+    const issue = (token: string) =>
+      writeFileSync(
+        file,
+        JSON.stringify({ status: { token, expirationTimestamp: "9999-01-01T00:00:00Z" } }),
+      );
+    const refused = new Set<string | undefined>();
+    await using server = await testServer(
+      ({ headers }, response) =>
+        answer(response, refused.has(headers.authorization) ? 401 : 200, {}),
+      certificates.server,
+    );
+    issue("first");
+    const user = { token: undefined, exec: { command: "cat", args: [file] } };
+    const transport = fromKubeConfig(kubeConfig(server, { user }));
+    expect(await send(transport)).toBe(200);
+    issue("second");
+    refused.add("Bearer first");
+    expect([await send(transport), await send(transport)]).toEqual([200, 200]);
+    issue("third");
+    refused.add("Bearer second");
+    expect(await send(transport)).toBe(200);
+    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
+      ["first", "first", "second", "second", "second", "third"].map((token) => `Bearer ${token}`),
+    );
+    await transport.closeIdle?.();
+    rmSync(directory, { recursive: true });
+  });
+
   it("uses address, CA, token and namespace of a KubeConfig of client-node", async () => {
     await using server = await serve();
     const transport = fromKubeConfig(kubeConfig(server));

@@ -8,6 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
@@ -121,7 +122,7 @@ const WAYS: Record<string, (facts: Facts) => Way> = {
     return {
       transport,
       hang: () => pipe(file("token")),
-      release: (token) => writeFileSync(file("token"), token),
+      release: (token) => void writeFile(file("token"), token),
     };
   },
   inCluster: ({ server, ...options }) => {
@@ -133,7 +134,7 @@ const WAYS: Record<string, (facts: Facts) => Way> = {
     return {
       transport: inCluster({ directory, env, ...options }),
       hang: () => pipe(join(directory, "token")),
-      release: (token) => writeFileSync(join(directory, "token"), token),
+      release: (token) => void writeFile(join(directory, "token"), token),
     };
   },
 };

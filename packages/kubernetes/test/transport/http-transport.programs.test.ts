@@ -599,7 +599,26 @@ describe("connections", () => {
       for (const url of ["https://10.1.2.4", "https://api.example.org."])
         expect(warned(url)).toHaveLength(1);
     }
+    for (const [entry, url] of [
+      ["api.example.org:443", "https://api.example.org"],
+      ["api.example.org:6443", "https://api.example.org:6443"],
+      ["example.org:443", "https://api.example.org"],
+      ["*.example.org", "https://api.example.org"],
+      ["API.example.org", "https://api.example.org"],
+      ["10.1.2.4:443", "https://10.1.2.4"],
+      ["10.1.2.4", "https://10.1.2.4:6443"],
+      ["[fd00::1]:443", "https://[fd00::1]"],
+      ["fd00::1", "https://[fd00:0::1]"],
+      ["fd00::/8", "https://[fd00::1]"],
+    ] as const) {
+      vi.stubEnv("NO_PROXY", entry);
+      expect(warned(url), entry).toEqual([]);
+    }
+    vi.stubEnv("NO_PROXY", "api.example.org:6443,[fd00::1]:1");
+    for (const url of ["https://api.example.org", "https://[fd00::1]"])
+      expect(warned(url)).toHaveLength(1);
     vi.stubEnv("no_proxy", "10.0.0.0/8");
+    vi.stubEnv("NO_PROXY", "a.b");
     expect(warned("https://10.1.2.4")).toHaveLength(1); // NO_PROXY is first.
     vi.stubEnv("NO_PROXY", "");
     expect(warned("https://10.1.2.4")).toEqual([]);
