@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/clock";
+import { LinkedController } from "@holdfast/clock/internal";
 import { withTimeout } from "@holdfast/wait";
 import { decideLease, type LeaseDecision, type Observation } from "./lease-decision.ts";
 import type { LeaseRecord } from "./lease-record.ts";
@@ -199,8 +200,35 @@ export class Lease {
     };
     const since = clock.monotonic();
     this.#claimed = record.transitions;
-    await this.#write(record, signal);
+    await this.#writeAndSee(record, signal);
     return { token: record.transitions, since, renewedAt };
+  }
+
+  /**
+   * Writes an own record. A write may be carried out and its response lost, each time: after half of the request's
+   * time, and after an error, the lock itself is asked for the record.
+   */
+  async #writeAndSee(record: LeaseRecord, signal: AbortSignal): Promise<void> {
+    const { clock, requestTimeout } = this.#options;
+    const before = this.#latest?.version;
+    using seen = new LinkedController(signal);
+    const look = async (): Promise<void> => {
+      await this.#read(signal);
+      const renewedAt = this.#own?.renewedAt ?? Number.NaN;
+      // A lock may change the part below a millisecond.
+      const isWritten = Math.abs(renewedAt - record.renewedAt) < 1;
+      if (isWritten && this.#latest?.version !== before) seen.abort();
+    };
+    const ignore = (): void => {};
+    const hedge = (): void => void look().catch(ignore);
+    using _late = clock.afterFunc(requestTimeout / 2, hedge, { label: "late response" });
+    try {
+      await this.#write(record, seen.signal);
+    } catch (error) {
+      if (isLockConflictError(error)) throw error;
+      if (!seen.signal.aborted) await look().catch(ignore);
+      if (signal.aborted || !seen.signal.aborted) throw error;
+    }
   }
 
   #nextToken(): number {

@@ -101,6 +101,39 @@ describe("a request that the server defers", () => {
     expect(clock.waiters()).toBe(0);
   });
 
+  it("fails at once if the time ends exactly with the timeout", async () => {
+    const { get, clock, requests } = world(busy(429, 7));
+    const error = await clock.run(() => errorOf(get({ timeout: 7_000 })));
+    expect([isApiError(error, "TooManyRequests"), requests.length]).toEqual([true, 1]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("is sent again as often as retries allows", async () => {
+    const { get, clock, requests } = world(busy(429, 1));
+    await clock.run(() => errorOf(get({ retries: 0 })));
+    expect(requests).toHaveLength(1);
+    await clock.run(() => errorOf(get({ retries: 2 })));
+    expect(requests).toHaveLength(4);
+  });
+
+  it("waits for delays that the client's own random draws", async () => {
+    const times = async (random: () => number): Promise<number[]> => {
+      const clock = new FakeClock();
+      const start = clock.monotonic();
+      const at: number[] = [];
+      const { transport } = scriptedTransport(busy(503, 0));
+      const send: typeof transport.send = (...request) => {
+        at.push(clock.monotonic() - start);
+        return transport.send(...request);
+      };
+      const client = new KubeClient({ transport: { ...transport, send }, clock, random });
+      await clock.run(() => errorOf(client.get(ConfigMap, "default/ann")));
+      return at;
+    };
+    expect(await times(() => 0)).toEqual([0, 100, 300, 700, 1_500, 3_100]);
+    expect(await times(() => 0.5)).toEqual([0, 125, 375, 875, 1_875, 3_875]);
+  });
+
   it("is sent again for writes too: it was not executed", async () => {
     const { clock, timeline, client } = world(busy(429, 1), FOUND);
     await clock.run(() => client.delete(ConfigMap, "default/ann"));
