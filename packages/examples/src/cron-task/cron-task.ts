@@ -113,14 +113,15 @@ export function cronTasks(context: OperatorContext): () => Runnable[] {
     }
   }
 
-  const work = controller({
-    name: "cron-task",
-    workers: 4,
-    timeout: 30_000,
-    sources: [tasks.source({ when: generationChanged }), jobs.source({ to: ownerOf(CronTask) })],
-    reconcile,
-  });
-  return () => [work];
+  return () => [
+    controller({
+      name: "cron-task",
+      workers: 4,
+      timeout: 30_000,
+      sources: [tasks.source({ when: generationChanged }), jobs.source({ to: ownerOf(CronTask) })],
+      reconcile,
+    }),
+  ];
 }
 
 interface Moment {

@@ -129,6 +129,7 @@ export class EventRecorder implements Runnable {
     this.#writer = new Controller({
       name,
       clock,
+      random,
       logger,
       workers: 2,
       retries: MAX_RETRIES,

@@ -212,7 +212,8 @@ export interface OperatorOptions {
   /**
    * Name of the process, different from that of every other.
    *
-   * @defaultValue the name of the host and a random UUID
+   * @defaultValue the name of the host and a random UUID; with `random` a number that it draws, and the number of the
+   * replica on the same clock
    */
   readonly identity?: string | undefined;
 
@@ -224,7 +225,7 @@ export interface OperatorOptions {
   readonly clock?: Clock | undefined;
 
   /**
-   * Source of jitter.
+   * Source of jitter, and of the random part of names.
    *
    * @defaultValue `Math.random`
    */
@@ -311,7 +312,7 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   requireOptions("options", options, "runOperator", OPTIONS);
   const { name, transport, setup, health = {}, cluster, signals, random, metrics } = options;
   const { compareCrds = false, clock = realClock, logger = programLogger() } = options;
-  const { identity = `${hostname()}_${globalThis.crypto.randomUUID()}` } = options;
+  const { identity = identityOf(clock, random) } = options;
   requireNamespace("options.name", name);
   requireMethods("options.transport", transport, ["send"]);
   requireFunction("options.setup", setup);
@@ -345,6 +346,21 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
     logger,
     metrics,
   };
+}
+
+/** Replicas so far on a clock: those of one simulation share it. */
+const REPLICAS = new WeakMap<Clock, number>();
+
+/**
+ * Another one for each process, and each replica in it. With `random`, a function of the inputs: equal in every run of a
+ * simulation.
+ */
+function identityOf(clock: Clock, random: Random | undefined): string {
+  if (random === undefined) return `${hostname()}_${globalThis.crypto.randomUUID()}`;
+  const replica = (REPLICAS.get(clock) ?? 0) + 1;
+  REPLICAS.set(clock, replica);
+  const drawn = Math.floor(random() * 2 ** 48).toString(16);
+  return `${hostname()}_${drawn.padStart(12, "0")}-${replica}`;
 }
 
 /** How replicas share the work: by slots, or by an election of one. */

@@ -14,6 +14,8 @@ import { syncRecord } from "./sync-record.ts";
 
 const zone = ({ metadata, spec }: CachedObject<Item>) => [`${metadata.namespace}/${spec.zone}`];
 
+const BACKOFF = { duration: 200, cap: 15_000, jitter: 0.2 };
+
 interface DnsSyncOptions {
   readonly fetch?: Fetch;
   /** Requests per second to the provider. Replicas that share the work share the quota of the account. */
@@ -24,7 +26,7 @@ interface DnsSyncOptions {
 export function dnsSync(url: string, options: DnsSyncOptions = {}): OperatorSetup {
   const { fetch = globalThis.fetch, qps = 100 } = options;
   return (context) => {
-    const { cluster, clock, controller } = context;
+    const { cluster, clock, random, controller } = context;
     const zones = cluster.watch(DnsZone);
     const records = cluster.watch(DnsRecord, { indexes: { zone } });
     const limiter = new TokenBucketLimiter({ qps, burst: 20, clock }); // shared by all keys and terms
@@ -34,7 +36,7 @@ export function dnsSync(url: string, options: DnsSyncOptions = {}): OperatorSetu
         workers: 8,
         timeout: 20_000,
         grace: 10_000,
-        limiter: new ExponentialLimiter({ duration: 200, cap: 15_000, jitter: 0.2, clock }),
+        limiter: new ExponentialLimiter({ ...BACKOFF, clock, random }),
         sources: [
           records.source({ when: generationChanged }),
           zones.source({ to: ({ key }) => records.by("zone", key).map(keyOf) }),

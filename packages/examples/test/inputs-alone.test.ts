@@ -1,0 +1,149 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
+import { builtIn, type OperatorSetup, type Resource, runOperator } from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { seededRandom } from "@holdfast/wait";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { cronTasks } from "../src/cron-task/cron-task.ts";
+import { CronTask, Job } from "../src/cron-task/resources.ts";
+import { definedResources } from "../src/dns-sync/manifests.ts";
+import { dnsSync } from "../src/dns-sync/operator/dns-sync.ts";
+import { DnsRecord, DnsZone } from "../src/dns-sync/operator/resources.ts";
+import { DnsProvider } from "../src/dns-sync/provider/dns-provider.ts";
+import { ConfigMap, Greeting, greeter } from "../src/greeter/greeter.ts";
+import { Website } from "../src/website/resources.ts";
+import { websites } from "../src/website/website.ts";
+import { jobTemplate, nightly } from "./cron-task/cron-world.ts";
+import { fetchFrom } from "./dns-sync/operator-world.ts";
+import { FakeDns } from "./website/fake-dns.ts";
+import { home, spec, TARGET, resources as websiteResources } from "./website/website-world.ts";
+
+afterEach(() => void vi.restoreAllMocks());
+
+interface World {
+  readonly api: FakeApi;
+  readonly clock: FakeClock;
+  readonly random: () => number;
+}
+
+/** An operator: its resources, its setup, and the objects that it works on. */
+interface Program {
+  readonly resources: readonly Resource[];
+  setup(world: World): OperatorSetup;
+  arrange(world: World): Promise<unknown>;
+}
+
+const meta = (name: string) => ({ namespace: "default", name });
+
+const PROGRAMS: Record<string, Program> = {
+  greeter: {
+    resources: [Greeting, ConfigMap],
+    setup: () => greeter,
+    arrange: ({ api: { client } }) =>
+      client.create(Greeting, { metadata: meta("ann"), spec: { name: "Ann" } }),
+  },
+  website: {
+    resources: websiteResources,
+    setup: ({ random }) => {
+      const dns = new FakeDns();
+      return websites(
+        {
+          put: async (...record) => {
+            dns.isDown = random() < 0.3;
+            await dns.put(...record);
+          },
+          delete: (owner) => dns.delete(owner),
+        },
+        TARGET,
+      );
+    },
+    arrange: ({ api: { client } }) => client.create(Website, { metadata: home, spec }),
+  },
+  "cron-task": {
+    resources: [CronTask, Job],
+    setup: () => cronTasks,
+    arrange: ({ api: { client } }) =>
+      client.create(CronTask, {
+        metadata: nightly,
+        spec: { schedule: "*/5 * * * *", jobTemplate },
+      }),
+  },
+  "dns-sync": {
+    resources: definedResources(),
+    setup: ({ clock, random }) =>
+      dnsSync("http://provider", { fetch: fetchFrom(new DnsProvider({ clock, random })), qps: 5 }),
+    arrange: async ({ api: { client } }) => {
+      const zone = { metadata: meta("web"), spec: { domain: "example.org", ttl: 60 } };
+      await client.create(DnsZone, zone);
+      for (const [host, type] of [
+        ["www", "A"],
+        ["api", "A"],
+        ["bad", "LOC"],
+      ] as const)
+        await client.create(DnsRecord, {
+          metadata: meta(host),
+          spec: { zone: "web", host, type, value: "192.0.2.1" },
+        });
+    },
+  },
+};
+
+const Lease = builtIn("coordination.k8s.io/v1", "Lease");
+const Event = builtIn("events.k8s.io/v1", "Event");
+
+/** The requests of two replicas to a server that is often too busy, with their times. */
+async function requestsOf(program: Program): Promise<string[]> {
+  const clock = new FakeClock({ now: Date.UTC(2026, 0, 1) });
+  const random = seededRandom(7);
+  const api = new FakeApi({ clock, resources: [...program.resources, Lease, Event] });
+  const world: World = { api, clock, random };
+  const requests: string[] = [];
+  const stop = new AbortController();
+  await clock.run(async () => {
+    await program.arrange(world);
+    api.intercept({
+      fault({ method, path }) {
+        requests.push(`${clock.now()} ${method} ${path}`);
+        if (random() > 0.2) return undefined;
+        const status = random() < 0.5 ? 429 : 503;
+        return { type: "status", status, retryAfter: random() < 0.5 ? 0 : 1 };
+      },
+    });
+    const replicas = [1, 2].map(() =>
+      runOperator(
+        {
+          name: "program",
+          transport: api.transport,
+          setup: program.setup(world),
+          leaderElection: { namespace: "default" },
+          health: false,
+          clock,
+          random,
+          logger: silentLogger,
+        },
+        stop.signal,
+      ),
+    );
+    await clock.sleep(1_800_000);
+    stop.abort();
+    await Promise.all(replicas);
+  });
+  return requests;
+}
+
+describe.each(Object.entries(PROGRAMS))("the operator %s", (_, program) => {
+  it("is a function of its clock, its randomness and its server", async () => {
+    const asked: string[] = [];
+    const refuse = (name: string) => (): never => {
+      asked.push(new Error(name).stack ?? name);
+      throw new Error(`${name} is no argument`);
+    };
+    vi.spyOn(Math, "random").mockImplementation(refuse("Math.random"));
+    vi.spyOn(Date, "now").mockImplementation(refuse("Date.now"));
+    vi.spyOn(globalThis.crypto, "randomUUID").mockImplementation(refuse("randomUUID"));
+    const first = await requestsOf(program);
+    expect(first.length).toBeGreaterThan(500);
+    expect(await requestsOf(program)).toEqual(first);
+    expect(asked).toEqual([]);
+  });
+});
