@@ -17,7 +17,7 @@ const GROUP = /^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
 const NO_TEXT = /^(y|yes|n|no|on|off|true|false|null)$/;
 
 /** Kinds that a project uses beside its own. */
-const TAKEN = ["ConfigMap", "Lease"];
+const TAKEN_KINDS = ["ConfigMap", "Lease"];
 
 /** @throws RangeError that names the argument */
 export function resolveNames(
@@ -29,7 +29,7 @@ export function resolveNames(
     refuse("NAME", "a name such as backup-operator", name);
   const singular = kind.toLowerCase();
   if (!KIND.test(kind) || NO_TEXT.test(singular)) refuse("--kind", "a kind such as Backup", kind);
-  if (TAKEN.includes(kind)) refuse("--kind", `none of ${TAKEN.join(", ")}`, kind);
+  if (TAKEN_KINDS.includes(kind)) refuse("--kind", `none of ${TAKEN_KINDS.join(", ")}`, kind);
   if (group.length > 150 || !GROUP.test(group))
     refuse("--group", "a group such as example.org", group);
   return { name, kind, singular, plural: pluralOf(singular), group };

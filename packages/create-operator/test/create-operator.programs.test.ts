@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { buildProject } from "../../../test/build-project.ts";
+import { createProject } from "../src/create-project.ts";
+import { resolveNames } from "../src/names.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const main = join(root, "packages/create-operator/dist/main.js");
@@ -79,10 +82,31 @@ describe("npm create @holdfast/operator", () => {
     ]);
   });
 
+  it("makes a project that compiles, whatever the kind is called", async () => {
+    const projects = join(folder, "kinds");
+    const template = join(root, "packages/create-operator/template/src");
+    const code = readdirSync(template).map((file) => readFileSync(join(template, file), "utf8"));
+    const words = [...(code.join().match(/\w+/g) ?? []), ...Object.getOwnPropertyNames(globalThis)];
+    const kinds = [...new Set(words)].filter((word) => /^[A-Z][A-Za-z0-9]{0,50}$/.test(word));
+    expect(kinds).toEqual(expect.arrayContaining(["Registry", "Promise", "ObjectOf", "FakeClock"]));
+    for (const kind of kinds.filter((one) => !["ConfigMap", "Lease", "True"].includes(one))) {
+      const names = resolveNames(`made-${kind.toLowerCase()}`, { kind });
+      await createProject(join(projects, kind), { ...names, version: "0.0.0" });
+    }
+    const { compilerOptions } = JSON.parse(read("kinds", "Registry", "tsconfig.json"));
+    const all = { compilerOptions: { ...compilerOptions, rootDir: "." }, include: ["*/src"] };
+    writeFileSync(join(projects, "tsconfig.json"), JSON.stringify(all));
+    buildProject(projects);
+    expect(read("kinds", "Registry", "src", "resource.ts")).toMatch(/const RegistryResource =/);
+    create("ours", "--kind", "Backup");
+    expect(read("ours", "src", "resource.ts")).toMatch(/const Backup =/);
+  });
+
   it.each([
     [[], "give one NAME, as in npm create @holdfast/operator backup-operator, got 0"],
     [["a", "b"], "give one NAME, as in npm create @holdfast/operator backup-operator, got 2"],
     [["../a"], 'NAME must be a name such as backup-operator, got "../a"'],
+    [["zod"], 'NAME must not be that of a package of the project, got "zod"'],
     [["null"], 'NAME must be a name such as backup-operator, got "null"'],
     [["bad", "--kind", "backup"], '--kind must be a kind such as Backup, got "backup"'],
     [["bad", "--kind", "No"], '--kind must be a kind such as Backup, got "No"'],

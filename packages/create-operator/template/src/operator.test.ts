@@ -6,7 +6,7 @@ import { explore, FakeApi } from "@holdfast/kubernetes/testing";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { ConfigMap, operator } from "./operator.ts";
-import { __KIND__ } from "./resource.ts";
+import { __RESOURCE__ } from "./resource.ts";
 
 const Lease = builtIn("coordination.k8s.io/v1", "Lease");
 const roles = parseAllDocuments(readFileSync("deploy/role.yaml", "utf8")).map((role) =>
@@ -19,7 +19,7 @@ test("keeps the ConfigMap with the rights of deploy/role.yaml", async () => {
   const clock = new FakeClock();
   // `npm run role` records the rights: everything is allowed then.
   const rules = process.env["HOLDFAST_RULES"] ? undefined : roles;
-  const api = new FakeApi({ clock, resources: [__KIND__, ConfigMap, Lease], rules });
+  const api = new FakeApi({ clock, resources: [__RESOURCE__, ConfigMap, Lease], rules });
   const stop = new AbortController();
   await clock.run(async () => {
     const running = runOperator(
@@ -35,11 +35,11 @@ test("keeps the ConfigMap with the rights of deploy/role.yaml", async () => {
       stop.signal,
     );
     const text = async () => (await api.client.find(ConfigMap, child))?.data?.["text"];
-    await api.client.create(__KIND__, { metadata: one, spec: { text: "a" } });
+    await api.client.create(__RESOURCE__, { metadata: one, spec: { text: "a" } });
     await clock.sleep(10_000);
     expect(api.rulesMissing(), "rights missing in deploy/role.yaml, see npm run role").toEqual([]);
     expect(await text()).toBe("a");
-    expect((await api.client.get(__KIND__, one)).status).toEqual({ configMap: child.name });
+    expect((await api.client.get(__RESOURCE__, one)).status).toEqual({ configMap: child.name });
 
     await api.client.delete(ConfigMap, child);
     await clock.sleep(1_000);
@@ -53,11 +53,11 @@ test("keeps the ConfigMap with the rights of deploy/role.yaml", async () => {
 
 test("leaves a ConfigMap of somebody else alone, and says so", async () => {
   const clock = new FakeClock();
-  const api = new FakeApi({ clock, resources: [__KIND__, ConfigMap] });
+  const api = new FakeApi({ clock, resources: [__RESOURCE__, ConfigMap] });
   const stop = new AbortController();
   await clock.run(async () => {
     await api.client.create(ConfigMap, { metadata: child, data: { text: "theirs" } });
-    await api.client.create(__KIND__, { metadata: one, spec: { text: "a" } });
+    await api.client.create(__RESOURCE__, { metadata: one, spec: { text: "a" } });
     const options = { name: "__NAME__", transport: api.transport, setup: operator, clock };
     const running = runOperator(
       { ...options, leaderElection: false, health: false, logger: silentLogger },
@@ -65,7 +65,7 @@ test("leaves a ConfigMap of somebody else alone, and says so", async () => {
     );
     await clock.sleep(1_000);
     const conditions = async () =>
-      (await api.client.get(__KIND__, one)).status?.conditions?.map(({ type }) => type);
+      (await api.client.get(__RESOURCE__, one)).status?.conditions?.map(({ type }) => type);
     expect(await conditions()).toEqual(["NameTaken"]);
     const map = await api.client.get(ConfigMap, child);
     expect(map.data).toEqual({ text: "theirs" });
@@ -88,11 +88,11 @@ test("survives a crash before and after each write", { timeout: time + 10_000 },
   const { notRun } = await explore({
     time,
     setup: operator,
-    resources: [__KIND__, ConfigMap],
+    resources: [__RESOURCE__, ConfigMap],
     async scenario({ client, clock }) {
-      await client.create(__KIND__, { metadata: one, spec: { text: "a" } });
+      await client.create(__RESOURCE__, { metadata: one, spec: { text: "a" } });
       await clock.sleep(1_000);
-      await client.patch(__KIND__, one, { spec: { text: "b" } });
+      await client.patch(__RESOURCE__, one, { spec: { text: "b" } });
     },
   });
   expect(notRun).toEqual({});
@@ -107,12 +107,12 @@ test("survives a crash before and after each write", { timeout: time + 10_000 },
 //     time,
 //     setup: operator,
 //     upgradeFrom: last.operator,
-//     resources: [__KIND__, ConfigMap],
-//     resourcesFrom: [last.__KIND__, ConfigMap],
+//     resources: [__RESOURCE__, ConfigMap],
+//     resourcesFrom: [last.__RESOURCE__, ConfigMap],
 //     async scenario({ client, clock }) {
-//       await client.create(__KIND__, { metadata: one, spec: { text: "a" } });
+//       await client.create(__RESOURCE__, { metadata: one, spec: { text: "a" } });
 //       await clock.sleep(1_000);
-//       await client.patch(__KIND__, one, { spec: { text: "b" } });
+//       await client.patch(__RESOURCE__, one, { spec: { text: "b" } });
 //     },
 //   });
 // });

@@ -15,7 +15,7 @@ import {
 } from "@holdfast/kubernetes";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { __KIND__ } from "./resource.ts";
+import { __RESOURCE__ } from "./resource.ts";
 
 interface ConfigMapObject extends KubeObject {
   data?: { [key: string]: string };
@@ -24,7 +24,7 @@ export const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
 
 /** Keeps a ConfigMap with the text of each __KIND__. */
 export function operator({ cluster, client, controller, clock }: OperatorContext) {
-  const objects = cluster.watch(__KIND__);
+  const objects = cluster.watch(__RESOURCE__);
   const maps = cluster.watch(ConfigMap, { labels: { app: "__NAME__" } });
   return () => [
     controller({
@@ -32,7 +32,7 @@ export function operator({ cluster, client, controller, clock }: OperatorContext
       timeout: 30_000,
       sources: [
         objects.source({ when: generationChanged }),
-        maps.source({ to: ownerOf(__KIND__) }),
+        maps.source({ to: ownerOf(__RESOURCE__) }),
       ],
       async reconcile({ key, signal }) {
         const object = objects.get(key);
@@ -44,11 +44,11 @@ export function operator({ cluster, client, controller, clock }: OperatorContext
           name: `__SINGULAR__-${name}`,
           namespace,
           labels: { app: "__NAME__" },
-          ownerReferences: [ownerReference(__KIND__, object)],
+          ownerReferences: [ownerReference(__RESOURCE__, object)],
         };
-        const report = async (status: ObjectOf<typeof __KIND__>["status"]) =>
+        const report = async (status: ObjectOf<typeof __RESOURCE__>["status"]) =>
           await client.apply(
-            __KIND__,
+            __RESOURCE__,
             { metadata: { name, namespace }, status },
             { subresource: "status", signal },
           );

@@ -1,7 +1,7 @@
 import { customResource } from "@holdfast/kubernetes";
 import { z } from "zod";
 
-export const __KIND__ = customResource({
+export const __RESOURCE__ = customResource({
   apiVersion: "__GROUP__/v1",
   kind: "__KIND__",
   plural: "__PLURAL__",
