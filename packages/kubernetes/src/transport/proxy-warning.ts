@@ -27,12 +27,19 @@ const WITH_PORT = /^(?:\[(?<address>[^\]]+)\]|(?<name>[^:]+)):(?<port>\d+)$/;
 function covers(pattern: string, url: URL): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const { address, name = address, port } = WITH_PORT.exec(pattern)?.groups ?? {};
-  // A URL has no port if it is the one of its protocol.
-  const ownPort = url.port || (url.protocol === "https:" ? "443" : "80");
-  if (pattern === "" || (port !== undefined && port !== ownPort)) return false;
+  if (pattern === "" || (port !== undefined && port !== portOf(url))) return false;
   const entry = (name ?? pattern).toLowerCase().replace(/^\*\./, ".");
-  const domain = entry.startsWith(".") ? entry : `.${entry}`;
-  return entry === "*" || entry === host || host.endsWith(domain) || isInRange(host, entry);
+  return entry === "*" || isWithin(host, entry) || isInRange(host, entry);
+}
+
+/** A URL has no port if it is the one of its protocol. */
+function portOf({ port, protocol }: URL): string {
+  if (port !== "") return port;
+  return protocol === "https:" ? "443" : "80";
+}
+
+function isWithin(host: string, domain: string): boolean {
+  return host === domain || host.endsWith(domain.startsWith(".") ? domain : `.${domain}`);
 }
 
 function isInRange(host: string, pattern: string): boolean {
