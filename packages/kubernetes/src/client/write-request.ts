@@ -1,4 +1,5 @@
 import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/clock/internal";
+import { requireOwnersNearby } from "../object/known-owners.ts";
 import type { CachedObject, DeepReadonly, KubeObject, ObjectMeta } from "../object/kube-object.ts";
 import { type ObjectName, type ObjectRef, parseRef } from "../object/object-ref.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
@@ -54,6 +55,8 @@ function resolveBody(
   const resolved = resolveWrite(options, manager, door, names);
   const body = bodyOf(resource, object, resolved.subresource);
   requireExactFields(body, door, resolved.subresource);
+  if (isOwnKind(resolved.subresource))
+    requireOwnersNearby(resource, body.metadata ?? {}, body.metadata?.ownerReferences);
   return { ...resolved, body };
 }
 
@@ -136,6 +139,7 @@ export function patchRequest(
     "patch",
   );
   requireExact(patch, "patch");
+  requireOwnersNearby(resource, { ...parseRef(resource, given.ref) }, ownersIn(patch));
   const path = objectPath(resource, given.ref, subresource);
   const query = { fieldManager, ...dryRunQuery(dryRun) };
   const contentType = `application/${Array.isArray(patch) ? "json-patch" : "merge-patch"}+json`;
@@ -144,6 +148,15 @@ export function patchRequest(
     limits,
     facts: { resource, verb: "patch", ref: parseRef(resource, given.ref), subresource, dryRun },
   };
+}
+
+/** The owners that a patch adds. */
+function ownersIn(patch: object): unknown {
+  if (!Array.isArray(patch)) return (patch as KubeObject).metadata?.ownerReferences;
+  const values = (patch as readonly { readonly path?: unknown; readonly value?: unknown }[])
+    .filter(({ path }) => String(path).startsWith("/metadata/ownerReferences"))
+    .flatMap(({ value }) => value);
+  return values.filter((value) => typeof value === "object" && value !== null);
 }
 
 /** A write by server-side apply. */

@@ -1,5 +1,6 @@
 import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/clock/internal";
 import type { ObjectChange } from "../cache/change.ts";
+import { rememberOwner } from "../object/known-owners.ts";
 import type { DeepReadonly, KubeObject, OwnerReference } from "../object/kube-object.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
 
@@ -74,6 +75,9 @@ export function ownerOf(
  * The entry for `metadata.ownerReferences` that makes `object` the controller of another object. The server
  * then deletes the other one after it.
  *
+ * The other object must be in the namespace of the owner, or the owner of cluster scope: a client refuses any other write
+ * with a RangeError, because a server accepts it, and then deletes the object, or never.
+ *
  * @param resource - resource of the owner
  * @param object - the owner, as the server or an informer returned it
  * @returns a new reference, with `controller: true`
@@ -94,13 +98,15 @@ export function ownerReference(
 ): OwnerReference {
   requireResource(resource);
   requireOptions("object", object);
-  const { name, uid } = object.metadata ?? {};
+  const { name, uid, namespace } = object.metadata ?? {};
   if (!name || !uid)
     throw new TypeError(
       `object must be a stored ${resource.kind}, with metadata.name and metadata.uid, got one without`,
     );
-  const { apiVersion, kind } = resource;
-  return { apiVersion, kind, name, uid, controller: true };
+  const { apiVersion, kind, scope } = resource;
+  const reference = { apiVersion, kind, name, uid, controller: true };
+  if (scope === "Namespaced" && namespace !== undefined) rememberOwner(reference, namespace);
+  return reference;
 }
 
 function groupOf(apiVersion: string): string {

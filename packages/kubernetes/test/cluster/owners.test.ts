@@ -1,17 +1,21 @@
+import { FakeClock } from "@holdfast/clock/testing";
 import {
   builtIn,
   type CachedObject,
   customResource,
   generationChanged,
   type Informer,
+  type KubeClient,
   type KubeObject,
   type ObjectChange,
   ownerOf,
   ownerReference,
 } from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
 import type { Pod as PodObject } from "kubernetes-types/core/v1.js";
 import { describe, expect, it } from "vitest";
 
+const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
 const Greeting = customResource({
   apiVersion: "example.org/v2",
   kind: "Greeting",
@@ -130,5 +134,101 @@ describe("generationChanged", () => {
 
   it("passes an addition", () => {
     expect(generationChanged({ type: "added", old: undefined, object: at(1) })).toBe(true);
+  });
+});
+
+describe("an owner that a child must not have", () => {
+  const parent = { metadata: { namespace: "a", name: "ann", uid: "ann-1" } };
+  const elsewhere = { namespace: "b", name: "child" };
+  const reference = () => ownerReference(Greeting, parent);
+  const ownerReferences = () => [reference()];
+
+  async function refusalOf(write: (client: KubeClient) => Promise<unknown>): Promise<string> {
+    const api = new FakeApi({ clock: new FakeClock(), resources: [Greeting, Zone, ConfigMap] });
+    const error = await write(api.client).catch((caught: unknown) => caught);
+    expect(api.requests).toEqual([]);
+    return String(error);
+  }
+
+  const ofNamespace =
+    "RangeError: ConfigMap b/child is in another namespace: it must not be owned by Greeting a/ann, as a cluster would delete or leak it. Use a label, and a finalizer of the owner";
+
+  it.each<[string, (client: KubeClient) => Promise<unknown>]>([
+    [
+      "create",
+      (client) =>
+        client.create(ConfigMap, {
+          metadata: { ...elsewhere, ownerReferences: ownerReferences() },
+        }),
+    ],
+    [
+      "update",
+      (client) =>
+        client.update(ConfigMap, {
+          metadata: { ...elsewhere, resourceVersion: "1", ownerReferences: ownerReferences() },
+        }),
+    ],
+    [
+      "apply",
+      (client) =>
+        client.apply(ConfigMap, { metadata: { ...elsewhere, ownerReferences: ownerReferences() } }),
+    ],
+    [
+      "apply of a copy",
+      (client) => {
+        const copies = [{ ...reference(), blockOwnerDeletion: true }];
+        return client.apply(ConfigMap, { metadata: { ...elsewhere, ownerReferences: copies } });
+      },
+    ],
+    [
+      "apply with owned",
+      (client) =>
+        client.apply(
+          ConfigMap,
+          { metadata: { ...elsewhere, ownerReferences: ownerReferences() } },
+          { owned: true },
+        ),
+    ],
+    [
+      "a merge patch",
+      (client) =>
+        client.patch(ConfigMap, elsewhere, { metadata: { ownerReferences: ownerReferences() } }),
+    ],
+    [
+      "a JSON patch",
+      (client) =>
+        client.patch(ConfigMap, elsewhere, [
+          { op: "add", path: "/metadata/ownerReferences", value: ownerReferences() },
+        ]),
+    ],
+    [
+      "a JSON patch of one item",
+      (client) =>
+        client.patch(ConfigMap, elsewhere, [
+          { op: "add", path: "/metadata/ownerReferences/-", value: reference() },
+        ]),
+    ],
+  ])(
+    "because it is in another namespace is refused by %s, before any request",
+    async (_, write) => {
+      expect(await refusalOf(write)).toBe(ofNamespace);
+    },
+  );
+
+  it("because the child is of cluster scope is refused before any request", async () => {
+    const metadata = { name: "eu", ownerReferences: ownerReferences() };
+    expect(await refusalOf((client) => client.apply(Zone, { metadata }))).toBe(
+      "RangeError: Zone eu is of cluster scope: it must not be owned by Greeting a/ann, as a cluster would delete or leak it. Use a label, and a finalizer of the owner",
+    );
+  });
+
+  it("is none of its namespace, and none of cluster scope", async () => {
+    const api = new FakeApi({ clock: new FakeClock(), resources: [Greeting, Zone, ConfigMap] });
+    const zone = ownerReference(Zone, { metadata: { name: "eu", uid: "eu-1" } });
+    const own = { ...reference(), controller: false };
+    const metadata = { namespace: "a", name: "child", ownerReferences: [zone, own] };
+    await api.client.apply(ConfigMap, { metadata });
+    await api.client.apply(Zone, { metadata: { name: "de", ownerReferences: [zone] } });
+    expect(api.requests).toHaveLength(2);
   });
 });

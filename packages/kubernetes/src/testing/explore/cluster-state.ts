@@ -20,6 +20,8 @@ export const ASIDE: ReadonlySet<string> = new Set(["Lease", "Event"]);
 /** A snapshot of a cluster. As JSON it is its normal form. */
 export class Snapshot<World> implements ClusterState<World> {
   readonly world: World;
+  /** See {@link SnapshotOptions}. */
+  readonly problem: string | undefined;
   readonly #snapshot: StateSnapshot;
   readonly #outside: unknown;
   readonly #options: NormalFormOptions;
@@ -29,6 +31,7 @@ export class Snapshot<World> implements ClusterState<World> {
     this.#snapshot = api.snapshot() as StateSnapshot;
     this.#outside = options.stateOf?.(world);
     this.#options = options;
+    this.problem = options.problem;
   }
 
   list<T extends KubeObject>({ apiVersion, kind }: Resource<T, KubeObject>): StoredObject<T>[] {
@@ -46,6 +49,8 @@ export class Snapshot<World> implements ClusterState<World> {
 
 /** Options for {@link Snapshot}. */
 export interface SnapshotOptions<World> extends NormalFormOptions {
+  /** A mistake of the operator that no state shows. */
+  readonly problem?: string | undefined;
   readonly stateOf: ((world: World) => unknown) | undefined;
 }
 

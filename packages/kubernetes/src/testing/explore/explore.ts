@@ -196,7 +196,7 @@ interface Cluster<World> {
  * fault is named: a run without one finds the places. Every world has a fake server and a fake clock of its own.
  *
  * The run without a fault is checked too: the operator becomes quiet, holds still when it is started again, and leaves
- * no timer. Objects whose owners are gone are collected, as in a cluster. States are compared without uids, versions,
+ * no timer. Objects whose owners are gone are collected, as in a cluster; an owner in another namespace is an error. States are compared without uids, versions,
  * times, generated names, Leases and Events.
  *
  * @param options - see {@link ExploreOperatorOptions}
@@ -249,9 +249,9 @@ export async function explore<World = undefined>(
     ...own,
     ...BESIDE.filter((one) => !own.some(isSame(one))),
   ];
-  const snapshot = ({ api, start, world: outside }: Cluster<World>): Snapshot<World> => {
+  const snapshot = ({ api, start, history, world: outside }: Cluster<World>): Snapshot<World> => {
     requireServed(api);
-    return new Snapshot(api, outside, { start, stateOf, normalise });
+    return new Snapshot(api, outside, { start, stateOf, normalise, problem: history.problem });
   };
   const runWith =
     (own: ExploreOperatorOptions<World>["setup"]) =>
@@ -292,6 +292,11 @@ export async function explore<World = undefined>(
       await scenario({ client, clock, api, world: outside });
     },
     stateOf: snapshot,
+    invariant: (state) => {
+      const { problem } = state as Snapshot<World>;
+      if (problem !== undefined) throw new Error(problem);
+      settings.invariant?.(state);
+    },
     upkeep: UPKEEP,
     revisionOf: (cluster) => [plainState(cluster, snapshot), stateOf?.(cluster.world)],
     // Called once, at the end of a world.
@@ -350,7 +355,8 @@ function resolve<World>(options: ExploreOperatorOptions<World>) {
   const { scenario, world, stateOf, normalise, recreates = [], ...settings } = rest;
   requireFunction("options.setup", setup);
   requireFunction("options.scenario", scenario);
-  requireHooks("options", { world, stateOf, normalise, upgradeFrom });
+  const { invariant } = settings;
+  requireHooks("options", { world, stateOf, normalise, upgradeFrom, invariant });
   if (shards !== undefined) requireOptions("options.shards", shards);
   const lists = { resources, resourcesFrom, recreates };
   for (const [name, list] of Object.entries(lists)) {

@@ -67,40 +67,53 @@ interface Garbage {
 
 /** Objects whose owners are all gone. Owners of kinds that the server does not have count as there. */
 function garbageOf({ stores }: StateSnapshot, served: ReadonlySet<string>): Garbage[] {
-  const uids = uidsOf(stores);
+  const places = placesOf(stores);
   return [...stores].flatMap(([store, ofStore]) => {
     const [group, plural = ""] = store.split("/");
     const resource = group === "" ? plural : `${plural}.${group}`;
     return [...ofStore]
-      .filter(([, object]) => isGarbage(object, uids, served))
+      .filter(([, object]) => isGarbage(object, places, served))
       .map(([key]) => ({ resource, key }));
   });
 }
 
-function isGarbage(
-  object: JsonObject,
-  uids: ReadonlySet<unknown>,
-  served: ReadonlySet<string>,
-): boolean {
-  return metadataOf(object)["deletionTimestamp"] === undefined && isOrphan(object, uids, served);
+function isGarbage(object: JsonObject, places: Places, served: ReadonlySet<string>): boolean {
+  return metadataOf(object)["deletionTimestamp"] === undefined && isOrphan(object, places, served);
 }
 
-/** The uids of all objects. */
-export function uidsOf(stores: StateSnapshot["stores"]): ReadonlySet<unknown> {
+/** The namespaces of all objects, by uid. Undefined for cluster scope. */
+export type Places = ReadonlyMap<unknown, unknown>;
+
+export function placesOf(stores: StateSnapshot["stores"]): Places {
   const objects = [...stores.values()].flatMap((store) => [...store.values()]);
-  return new Set(objects.map((object) => own(metadataOf(object), "uid")));
+  return new Map(
+    objects.map((object) => [own(metadataOf(object), "uid"), own(metadataOf(object), "namespace")]),
+  );
 }
 
-/** Whether the owners of an object are all gone. Those of kinds that are not served count as there. */
-export function isOrphan(
-  object: JsonObject,
-  uids: ReadonlySet<unknown>,
-  served: ReadonlySet<string>,
-): boolean {
-  const { ownerReferences } = metadataOf(object);
-  if (!Array.isArray(ownerReferences)) return false;
-  const owners = ownerReferences.filter(isObject);
-  const isGone = ({ apiVersion, kind, uid }: JsonObject): boolean =>
-    served.has(`${apiVersion} ${kind}`) && !uids.has(uid);
+/**
+ * Whether the owners of an object are all gone. Those of kinds that are not served count as there, and those of another
+ * namespace as gone.
+ */
+export function isOrphan(object: JsonObject, places: Places, served: ReadonlySet<string>): boolean {
+  const owners = ownersOf(object);
+  const isGone = (owner: JsonObject): boolean =>
+    served.has(`${owner["apiVersion"]} ${owner["kind"]}`) &&
+    (!places.has(owner["uid"]) || isElsewhere(object, owner, places));
   return owners.length > 0 && owners.every(isGone);
+}
+
+/** The owner of an object that is in a namespace, and not in that of the object. */
+export function foreignOwnerOf(object: JsonObject, places: Places): JsonObject | undefined {
+  return ownersOf(object).find((owner) => isElsewhere(object, owner, places));
+}
+
+function isElsewhere(object: JsonObject, { uid }: JsonObject, places: Places): boolean {
+  const namespace = places.get(uid);
+  return namespace !== undefined && namespace !== own(metadataOf(object), "namespace");
+}
+
+function ownersOf(object: JsonObject): readonly JsonObject[] {
+  const { ownerReferences } = metadataOf(object);
+  return Array.isArray(ownerReferences) ? ownerReferences.filter(isObject) : [];
 }

@@ -4,7 +4,7 @@ import { type JsonObject, metadataOf } from "../json.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { Change } from "../state/object-store.ts";
 import { ASIDE } from "./cluster-state.ts";
-import { isOrphan, uidsOf } from "./garbage-collector.ts";
+import { foreignOwnerOf, isOrphan, placesOf } from "./garbage-collector.ts";
 
 /** How to watch a server. */
 export interface HistoryOptions {
@@ -25,6 +25,9 @@ export class History {
   /** By object and event: `configmaps default/ann was deleted`. */
   readonly counts: Map<string, number> = new Map();
 
+  /** What a cluster would punish: the first object whose owner was in a namespace that is not its own. */
+  problem: string | undefined = undefined;
+
   /** Another one after each change of an object that counts. */
   revision = 0;
   readonly #state: ApiState;
@@ -40,9 +43,17 @@ export class History {
       const mayRepeat = recreates.some((one) => resourceName(one) === name);
       this.#state.subscribe(storeOf(resource), (change) => {
         this.revision += 1;
+        this.#checkOwners(name, change);
         if (!mayRepeat) this.#note(name, change);
       });
     }
+  }
+
+  #checkOwners(resource: string, { key, object }: Change): void {
+    if (object === undefined || !("ownerReferences" in metadataOf(object))) return;
+    const owner = foreignOwnerOf(object, placesOf(this.#state.snapshot().stores));
+    if (owner !== undefined)
+      this.problem ??= `${resource} ${key} has the owner ${owner["kind"]} ${owner["name"]} of another namespace: a cluster deletes or leaks it`;
   }
 
   #note(resource: string, { key, object, previous }: Change): void {
@@ -55,7 +66,7 @@ export class History {
   }
 
   #count(event: string, object: JsonObject): void {
-    if (isOrphan(object, uidsOf(this.#state.snapshot().stores), this.#served)) return;
+    if (isOrphan(object, placesOf(this.#state.snapshot().stores), this.#served)) return;
     this.counts.set(event, (this.counts.get(event) ?? 0) + 1);
   }
 }
