@@ -44,7 +44,7 @@ export {
   type RemoveFinalizerOptions,
   removeFinalizer,
 } from "./helper/finalize.ts";
-export { type ConditionUpdate, setCondition } from "./helper/set-condition.ts";
+export { type ConditionUpdate, ownConditions, setCondition } from "./helper/set-condition.ts";
 export type { KubernetesMetrics, RequestMetric } from "./kubernetes-metrics.ts";
 export { builtIn } from "./object/built-in.ts";
 export type {

@@ -19,6 +19,7 @@ import {
   type LeaseLockOptions,
   type OperatorOptions,
   type OwnerOfOptions,
+  ownConditions,
   ownerOf,
   ownerReference,
   type RemoveFinalizerOptions,
@@ -277,6 +278,13 @@ const helperDoors = [
     [[], { type: "Ready", status: "True", reason: "Because" }, clock],
     ["conditions", kinds.unchecked],
     ["condition", required(kinds.data({ type: required(text), reason: required(text) }))],
+    ["clock", isClock],
+  ),
+  throws(
+    ownConditions,
+    [[], [{ type: "Ready", status: "True", reason: "Because" }], clock],
+    ["conditions", kinds.unchecked],
+    ["own", kinds.unchecked],
     ["clock", isClock],
   ),
 ];

@@ -8,10 +8,10 @@ import {
   type KubeObject,
   type ObjectOf,
   type OperatorContext,
+  ownConditions,
   ownerOf,
   ownerReference,
   runOperator,
-  setCondition,
 } from "@holdfast/kubernetes";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
 import { collectDefaultMetrics, Registry } from "prom-client";
@@ -65,7 +65,7 @@ export function operator({ cluster, client, controller, clock }: OperatorContext
             reason: "NameTaken",
             message,
           } as const;
-          const conditions = setCondition(object.status?.conditions, taken, clock);
+          const conditions = ownConditions(object.status?.conditions, [taken], clock);
           await report({ conditions });
           return { requeueAfter: 60_000 };
         }

@@ -9,12 +9,12 @@ import {
   isApiError,
   type KubeObject,
   type OperatorContext,
+  ownConditions,
   ownerOf,
   ownerReference,
   type Resource,
   runOperator,
   type StatusCondition,
-  setCondition,
 } from "@holdfast/kubernetes";
 import type { ConfigMap as ConfigMapObject } from "kubernetes-types/core/v1.js";
 
@@ -78,7 +78,7 @@ export function greeter(context: OperatorContext): () => Runnable[] {
             reason: "NameTaken",
             message,
           } as const;
-          await report({ conditions: setCondition(greeting.status?.conditions, taken, clock) });
+          await report({ conditions: ownConditions(greeting.status?.conditions, [taken], clock) });
           return { requeueAfter: 60_000 };
         }
         await report({ text });

@@ -13,10 +13,10 @@ import {
   type KubeObject,
   type ObjectOf,
   type OperatorSetup,
+  ownConditions,
   ownerOf,
   type Resource,
   runOperator,
-  setCondition,
 } from "@holdfast/kubernetes";
 import {
   childOf,
@@ -29,6 +29,9 @@ import {
 } from "./children.ts";
 import { type Dns, dnsAt } from "./dns.ts";
 import { ConfigMap, Deployment, Ingress, Service, Website } from "./resources.ts";
+
+/** The conditions of this operator. Others may have theirs in the same list. */
+const CONDITIONS = ["Available", "Published"];
 
 /** Serves Websites, and keeps a record of each at a DNS provider that points to the ingress at `target`. */
 export function websites(dns: Dns, target: string): OperatorSetup {
@@ -66,7 +69,10 @@ export function websites(dns: Dns, target: string): OperatorSetup {
       const before = site.status?.conditions;
       let conditions = before;
       const report = async (update: ConditionUpdate): Promise<void> => {
-        conditions = setCondition(conditions, { ...update, observedGeneration }, clock);
+        const own = CONDITIONS.map((type) =>
+          type === update.type ? { ...update, observedGeneration } : type,
+        );
+        conditions = ownConditions(conditions, own, clock);
         const status = { url: `http://${host}`, conditions };
         const options = { subresource: "status", cached: sites.get(site.metadata), signal };
         await client.apply(Website, { metadata: { name, namespace }, status }, options);

@@ -3,7 +3,7 @@ import { requireArray, requireClock, requireOptions, requireText } from "@holdfa
 import type { StatusCondition } from "../object/kube-object.ts";
 import { formatSeconds } from "../object/timestamp.ts";
 
-/** A condition for {@link setCondition}, without its time. */
+/** A condition for {@link setCondition} and {@link ownConditions}, without its time. */
 export interface ConditionUpdate {
   /** Type, for example `Ready`. */
   readonly type: string;
@@ -35,7 +35,8 @@ const STATUSES = ["True", "False", "Unknown"];
 const REASON = /^[A-Za-z]([A-Za-z0-9_,:]{0,1022}[A-Za-z0-9_])?$/;
 
 /**
- * Sets one condition in a list, and keeps the others.
+ * Sets one condition in a list, and keeps the others: for an `update`, or for `modify`. For an `apply` use
+ * {@link ownConditions}: an apply owns each condition that it names, those of others too.
  *
  * @param conditions - the conditions so far. Not changed. Their type is that of the result: a status of `z.enum(["True",
  * "False", "Unknown"])` fits
@@ -76,40 +77,111 @@ export function setCondition(
 ): readonly StatusCondition[] {
   const before = conditions ?? [];
   requireArray("conditions", before);
-  const condition = resolveUpdate(update);
+  const condition = resolveUpdate("condition", update);
   requireClock("clock", clock);
   const index = before.findIndex(({ type }) => type === condition.type);
   const old = before[index];
-  if (old !== undefined && isSame(old, condition)) return before;
-  const isTransition = old?.status !== condition.status;
-  const lastTransitionTime =
-    old === undefined || isTransition ? formatSeconds(clock.now()) : old.lastTransitionTime;
-  const next = { ...condition, lastTransitionTime };
+  const next = nextOf(old, condition, clock);
+  if (next === old) return before;
   return old === undefined ? [...before, next] : before.with(index, next);
 }
 
-function resolveUpdate(update: ConditionUpdate): Omit<StatusCondition, "lastTransitionTime"> {
-  requireOptions("condition", update);
+/**
+ * The conditions of one controller, for the status that it applies. They have the time of their last transition, from the
+ * conditions so far; conditions of other controllers are never among them, so they stay as they are, and theirs.
+ *
+ * An apply removes a condition that it named before and no longer names. So name each condition that the controller has:
+ * with its new content, or by its type alone to keep it as it is.
+ *
+ * @param conditions - the conditions so far, of all controllers. Not changed
+ * @param own - each condition of this controller: see {@link ConditionUpdate}, or its type. A type without a condition so
+ * far is left out
+ * @param clock - clock for the time of a transition. Default: `realClock`
+ * @returns a new list with the conditions of `own` alone, in this order. One that has not changed is the same object as
+ * before. `lastTransitionTime` changes only with `status`
+ * @throws TypeError or RangeError for a type, a status or a reason that Kubernetes does not allow, or a type that is named
+ * twice
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { ownConditions } from "@holdfast/kubernetes";
+ *
+ * const clock = new FakeClock();
+ * const theirs = { type: "Billed", status: "True", reason: "Paid", message: "", lastTransitionTime: "" } as const;
+ * const ready = { type: "Ready", status: "True", reason: "Synced" } as const;
+ * const mine = ownConditions([theirs], [ready, "Published"], clock);
+ * console.log(mine.map(({ type }) => type)); // => [ 'Ready' ]
+ * // await client.apply(Site, { metadata: { name, namespace }, status: { conditions: mine } }, { subresource: "status" });
+ * ```
+ */
+export function ownConditions(
+  conditions: readonly never[] | undefined,
+  own: readonly (ConditionUpdate | string)[],
+  clock?: Clock,
+): readonly StatusCondition[];
+export function ownConditions<Condition extends StatusCondition>(
+  conditions: readonly Condition[] | undefined,
+  own: readonly (ConditionUpdate | string)[],
+  clock?: Clock,
+): readonly Condition[];
+export function ownConditions(
+  conditions: readonly StatusCondition[] | undefined,
+  own: readonly (ConditionUpdate | string)[],
+  clock: Clock = realClock,
+): readonly StatusCondition[] {
+  const before = conditions ?? [];
+  requireArray("conditions", before);
+  requireArray("own", own);
+  requireClock("clock", clock);
+  const types = new Set<string>();
+  return own.flatMap((one, index) => {
+    const name = `own[${index}]`;
+    const update = typeof one === "string" ? undefined : resolveUpdate(name, one);
+    const type = update?.type ?? (one as string);
+    requireText(name, type);
+    if (types.has(type)) throw new RangeError(`own must name each type once, got ${type} twice`);
+    types.add(type);
+    const old = before.find((condition) => condition.type === type);
+    if (update !== undefined) return [nextOf(old, update, clock)];
+    return old === undefined ? [] : [old];
+  });
+}
+
+type TimelessCondition = Omit<StatusCondition, "lastTransitionTime">;
+
+/** The condition with its time: the old one itself if nothing has changed. */
+function nextOf(
+  old: StatusCondition | undefined,
+  condition: TimelessCondition,
+  clock: Clock,
+): StatusCondition {
+  if (old !== undefined && isSame(old, condition)) return old;
+  const isTransition = old?.status !== condition.status;
+  const lastTransitionTime =
+    old === undefined || isTransition ? formatSeconds(clock.now()) : old.lastTransitionTime;
+  return { ...condition, lastTransitionTime };
+}
+
+function resolveUpdate(name: string, update: ConditionUpdate): TimelessCondition {
+  requireOptions(name, update);
   const { type, status, reason, message = "", observedGeneration } = update;
-  requireText("condition.type", type);
-  requireText("condition.reason", reason);
+  requireText(`${name}.type`, type);
+  requireText(`${name}.reason`, reason);
   if (!STATUSES.includes(status))
     throw new RangeError(
-      `condition.status must be "True", "False" or "Unknown", got ${JSON.stringify(status)}`,
+      `${name}.status must be "True", "False" or "Unknown", got ${JSON.stringify(status)}`,
     );
   if (!REASON.test(reason))
     throw new RangeError(
-      `condition.reason must be one word such as "Synced", got ${JSON.stringify(reason.slice(0, 300))}`,
+      `${name}.reason must be one word such as "Synced", got ${JSON.stringify(reason.slice(0, 300))}`,
     );
   return observedGeneration === undefined
     ? { type, status, reason, message }
     : { type, status, reason, message, observedGeneration };
 }
 
-function isSame(
-  old: StatusCondition,
-  condition: Omit<StatusCondition, "lastTransitionTime">,
-): boolean {
+function isSame(old: StatusCondition, condition: TimelessCondition): boolean {
   return (
     old.status === condition.status &&
     old.reason === condition.reason &&

@@ -312,7 +312,6 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   requireOptions("options", options, "runOperator", OPTIONS);
   const { name, transport, setup, health = {}, cluster, signals, random, metrics } = options;
   const { compareCrds = false, clock = realClock, logger = programLogger() } = options;
-  const { identity = identityOf(clock, random) } = options;
   requireNamespace("options.name", name);
   requireMethods("options.transport", transport, ["send"]);
   requireFunction("options.setup", setup);
@@ -325,10 +324,11 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
     requireFollowing("options.cluster", cluster);
   }
   if (signals !== undefined) requireMethods("options.signals", signals, ["on", "off", "exit"]);
-  requireText("options.identity", identity);
   requireBoolean("options.compareCrds", compareCrds);
   requireClock("options.clock", clock);
   requireHooks("options", { random });
+  const { identity = identityOf(clock, random) } = options;
+  requireText("options.identity", identity);
   requireMethods("options.logger", logger, LOGGER);
   if (metrics !== undefined) requireMethods("options.metrics", metrics, OPERATOR_METRICS);
   return {

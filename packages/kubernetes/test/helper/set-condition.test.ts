@@ -3,6 +3,7 @@ import {
   type ConditionUpdate,
   customResource,
   type ObjectOf,
+  ownConditions,
   type StatusCondition,
   setCondition,
 } from "@holdfast/kubernetes";
@@ -65,6 +66,88 @@ describe("setCondition", () => {
   ])("refuses %j with %j", (conditions, update, message) =>
     expect(() => setCondition(conditions as never, update as never, clock)).toThrow(message),
   );
+});
+
+describe("ownConditions", () => {
+  const clock = new FakeClock();
+  const published: StatusCondition = { ...synced, type: "Published" };
+
+  it.each<
+    [string, readonly StatusCondition[] | undefined, Parameters<typeof ownConditions>[1], object[]]
+  >([
+    [
+      "has one condition of a new object",
+      undefined,
+      [ready],
+      [{ ...synced, lastTransitionTime: NOW }],
+    ],
+    ["leaves out those of others, and keeps the time", [other, synced], [ready], [synced]],
+    [
+      "has the time of the transition",
+      [other, synced],
+      [{ ...ready, status: "False" }],
+      [{ ...synced, status: "False", lastTransitionTime: NOW }],
+    ],
+    [
+      "keeps the time when the reason alone changes",
+      [synced],
+      [{ ...ready, reason: "Checked" }],
+      [{ ...synced, reason: "Checked" }],
+    ],
+    [
+      "keeps those that are named by type",
+      [other, published],
+      ["Published", ready, "Gone"],
+      [published, { ...synced, lastTransitionTime: NOW }],
+    ],
+    ["is empty for none", [other], [], []],
+  ])("%s", (_name, conditions, own, expected) => {
+    const before = JSON.stringify(conditions);
+    expect(ownConditions(conditions, own, clock)).toEqual(expected);
+    expect(JSON.stringify(conditions)).toBe(before);
+  });
+
+  it("returns the same object for a condition that has not changed", () => {
+    const conditions = Object.freeze([other, synced, published]);
+    const [first, second] = ownConditions(conditions, [ready, "Published"], clock);
+    expect([first === synced, second === published]).toEqual([true, true]);
+  });
+
+  it.each<[object, string]>([
+    [[ready, "Ready"], "own must name each type once, got Ready twice"],
+    [[""], "own[0] must be a non-empty string"],
+    [["Ready", { ...ready, type: "x", status: true }], 'own[1].status must be "True"'],
+    [[5], "own[0] must be an object"],
+    [ready, "own must be an array"],
+  ])("refuses %j", (own, message) =>
+    expect(() => ownConditions([], own as never, clock)).toThrow(message),
+  );
+
+  it("leaves a newer condition of another controller as it is, and that controller's alone", async () => {
+    const names = { apiVersion: "example.org/v1", kind: "Site", plural: "sites" };
+    const Site = customResource({ ...names, spec: z.object({}), conditions: true });
+    const api = new FakeApi({ clock: new FakeClock(), resources: [Site] });
+    const metadata = { name: "home", namespace: "default" };
+    await api.client.create(Site, { metadata, spec: {} });
+    const applyBy = async (
+      fieldManager: string,
+      seen: readonly StatusCondition[] | undefined,
+      own: Parameters<typeof ownConditions>[1],
+    ) => {
+      const status = { conditions: ownConditions(seen, own, clock) };
+      const options = { subresource: "status", fieldManager };
+      return (await api.client.apply(Site, { metadata, status }, options)).status?.conditions;
+    };
+    const billed = { type: "Billed", status: "True", reason: "Paid" } as const;
+    const stale = await applyBy("billing", [], [billed]);
+    await applyBy("billing", stale, [{ ...billed, status: "False", reason: "Overdue" }]);
+    const both = await applyBy("sites", stale, [ready]);
+    expect(both?.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+      "Billed Overdue",
+      "Ready Synced",
+    ]);
+    expect((await applyBy("billing", both, []))?.map(({ type }) => type)).toEqual(["Ready"]);
+  });
 });
 
 it("keeps the type of conditions whose status is an enum", () => {

@@ -1,6 +1,6 @@
 import type { ReconcileResult } from "@holdfast/controller";
 import type { CachedObject, Informer, OperatorContext } from "@holdfast/kubernetes";
-import { finalize, setCondition } from "@holdfast/kubernetes";
+import { finalize, ownConditions } from "@holdfast/kubernetes";
 import { isTerminalError, jitter } from "@holdfast/wait";
 import { type Provider, StaleTokenError } from "./provider.ts";
 import { DnsRecord, type Item, type Zone } from "./resources.ts";
@@ -51,8 +51,9 @@ async function report(record: CachedItem, reason: string, message: string, conte
   const { name, namespace, generation: observedGeneration } = record.metadata;
   const status = reason === "Synced" ? "True" : "False";
   const ready = { type: "Ready", status, reason, message, observedGeneration } as const;
-  const conditions = setCondition(record.status?.conditions, ready, context.clock);
-  if (conditions === record.status?.conditions) return;
+  const before = record.status?.conditions ?? [];
+  const conditions = ownConditions(before, [ready], context.clock);
+  if (conditions.every((condition) => before.includes(condition))) return;
   const applied = { metadata: { name, namespace }, status: { state: reason, conditions } };
   const { client, events, signal } = context;
   await client.apply(DnsRecord, applied, { subresource: "status", signal });
