@@ -41,12 +41,23 @@ export const versions: Table = {
   versions: [
     version(
       "v1",
-      { both: TEXT, only1: TEXT, filled: { type: "string", default: "one" } },
+      {
+        both: TEXT,
+        only1: TEXT,
+        filled: { type: "string", default: "one" },
+        early: { type: "string", default: "early" },
+      },
       { storage: true },
     ),
     version(
       "v1beta1",
-      { both: TEXT, only2: TEXT, filled: { type: "string", default: "two" } },
+      {
+        both: TEXT,
+        only2: TEXT,
+        filled: { type: "string", default: "two" },
+        early: TEXT,
+        later: { type: "string", default: "later" },
+      },
       {
         deprecated: true,
         deprecationWarning: "v1beta1 is old, use v1",
@@ -64,6 +75,15 @@ export const versions: Table = {
       ["request", write("v1beta1", { both: "x", only2: "y" })],
       ["request", read("v1beta1")],
       ["get"],
+    ],
+    "a write in another version has its defaults, where the stored version has the field": [
+      ["request", write("v1beta1", { both: "x" })],
+      ["get"],
+      ["request", ({ of }) => ({ method: "GET", path: of("v1beta1") })],
+    ],
+    "a write of the stored version has no defaults of another": [
+      ["create", { both: "x" }],
+      ["request", read("v1beta1")],
     ],
     "a deprecated version has a warning": [["request", write("v1beta1", { both: "x" })]],
     "a deprecated version without a text has a warning": [

@@ -21,7 +21,7 @@ import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
 import type { JsonObject } from "./json.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
-import { type ServedResource, servedVersions } from "./served-resource.ts";
+import { type ServedResource, servedResources } from "./served-resource.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
 import { withoutUnwantedNulls } from "./write/normalize.ts";
 
@@ -153,7 +153,7 @@ export class FakeApi {
   static {
     stateOf = (api) => api.#state;
     serveInstead = (api, resources) => {
-      const served = withoutRepeats(resources.flatMap(servedVersions));
+      const served = servedResources(resources);
       api.#server.serve(served);
       api.#state.restore(underSchemas(api.#state.snapshot(), served));
     };
@@ -187,7 +187,7 @@ export class FakeApi {
     if (rules !== undefined) requireArray("options.rules", rules);
     const rights = new Rights(rules);
     this.#rights = rights;
-    const served = withoutRepeats(resources.flatMap(servedVersions));
+    const served = servedResources(resources);
     const warnings = served.flatMap((one) => {
       const index = resources.findIndex(
         ({ crd, kind }) => crd === one.resource.crd && kind === one.kind,
@@ -394,10 +394,4 @@ function underSchemas(
     return [store, new Map(all)] as const;
   });
   return { version, stores: new Map(entries) };
-}
-
-/** Resources without those that are given twice, or by another version of their manifest. */
-function withoutRepeats(served: readonly ServedResource[]): readonly ServedResource[] {
-  const keyOf = ({ storeKey, version }: ServedResource): string => `${storeKey} ${version}`;
-  return [...new Map(served.map((one) => [keyOf(one), one])).values()];
 }

@@ -33,6 +33,9 @@ export interface ServedResource {
   /** How an apply merges objects. */
   readonly fieldType: FieldType;
 
+  /** API versions of the manifest, also those that are not served. Undefined: any, as without a manifest. */
+  readonly versions: ReadonlySet<string> | undefined;
+
   /** The version that is stored. Undefined: this one. */
   readonly storage: StoredVersion | undefined;
 
@@ -135,6 +138,22 @@ export function servedVersions(resource: Resource): readonly ServedResource[] {
   return [resource, ...others].map(servedResource);
 }
 
+/** Resources in all versions, without those that are given twice, or by another version of their manifest. */
+export function servedResources(resources: readonly Resource[]): readonly ServedResource[] {
+  const all = resources.flatMap(servedVersions);
+  const keyOf = ({ storeKey, version }: ServedResource): string => `${storeKey} ${version}`;
+  return [...new Map(all.map((one) => [keyOf(one), one])).values()].map((one) => ({
+    ...one,
+    versions: versionsIn(all.filter(({ storeKey }) => storeKey === one.storeKey)),
+  }));
+}
+
+/** The versions of all manifests of a resource. */
+function versionsIn(served: readonly ServedResource[]): ReadonlySet<string> | undefined {
+  if (served.some(({ versions }) => versions === undefined)) return undefined;
+  return new Set(served.flatMap(({ versions = [] }) => [...versions]));
+}
+
 function versionsOf(crd: unknown): readonly JsonObject[] {
   const versions = own(objectAt(crd, "spec"), "versions");
   return Array.isArray(versions) ? versions.filter(isObject) : [];
@@ -142,6 +161,7 @@ function versionsOf(crd: unknown): readonly JsonObject[] {
 
 type Rules = Pick<
   ServedResource,
+  | "versions"
   | "storage"
   | "selectable"
   | "scale"
@@ -175,6 +195,7 @@ function builtInRules(kind: string): Rules {
     listKind: `${kind}List`,
     schema: undefined,
     fieldType: builtInRootType(),
+    versions: undefined,
     storage: undefined,
     selectable: [],
     scale: undefined,
@@ -199,6 +220,7 @@ function customRules(resource: Resource): Rules {
     listKind: textAt(names, "listKind") ?? `${kind}List`,
     schema,
     fieldType: schemaRootType(schema),
+    versions: knownVersions(resource),
     storage: storageOf(resource),
     selectable: selectableOf(manifest),
     scale: scaleOf(manifest),
@@ -211,6 +233,12 @@ function customRules(resource: Resource): Rules {
     canPutNew: false,
     canPutBlindly: false,
   };
+}
+
+function knownVersions({ crd, group }: Resource): ReadonlySet<string> | undefined {
+  const versions = versionsOf(crd);
+  if (versions.length === 0) return undefined;
+  return new Set(versions.map(({ name }) => `${group}/${name}`));
 }
 
 function storageOf({ crd, group, version }: Resource): StoredVersion | undefined {

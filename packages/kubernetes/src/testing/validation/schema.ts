@@ -23,13 +23,22 @@ export function applySchema(
 ): Shaped {
   const unknown: string[] = [];
   if (schema === undefined) return { value, unknown };
-  return { value: shapeObject(schema, value, { path: "", unknown, keepsNulls }), unknown };
+  const place = { path: "", unknown, keepsNulls, fills: true };
+  return { value: shapeObject(schema, value, place), unknown };
+}
+
+/** A copy of a value without the fields that the schema does not know. No default is filled in. */
+export function prune(schema: JsonObject | undefined, value: JsonObject): JsonObject {
+  if (schema === undefined) return value;
+  return shapeObject(schema, value, { path: "", unknown: [], keepsNulls: true, fills: false });
 }
 
 interface Place {
   readonly path: string;
   readonly unknown: string[];
   readonly keepsNulls: boolean;
+  /** Whether missing fields get their defaults. */
+  readonly fills: boolean;
 }
 
 function shape(schema: JsonObject, value: unknown, place: Place): unknown {
@@ -49,7 +58,7 @@ function shapeObject(schema: JsonObject, value: JsonObject, place: Place): JsonO
       : shapeMember(schema, value, name, place),
   );
   const result = Object.fromEntries(kept);
-  return { ...result, ...defaultsFor(fieldsOf(schema), result) };
+  return place.fills ? { ...result, ...defaultsFor(fieldsOf(schema), result) } : result;
 }
 
 /** The metadata of an object that is embedded. */
@@ -71,7 +80,7 @@ function shapeMember(
   const path = place.path === "" ? name : `${place.path}.${name}`;
   const member = value[name];
   if (isObject(known)) {
-    const filled = withDefault(known, member);
+    const filled = place.fills ? withDefault(known, member) : member;
     const given = filled === undefined && place.keepsNulls ? member : filled;
     return given === undefined ? [] : [[name, shape(known, given, { ...place, path })]];
   }
@@ -147,6 +156,7 @@ function defaultsFor(properties: JsonObject, value: JsonObject): JsonObject {
         path: name,
         unknown: [],
         keepsNulls: false,
+        fills: true,
       }),
     ]),
   );

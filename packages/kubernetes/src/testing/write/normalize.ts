@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, without } from "../json.ts";
 import type { ServedResource } from "../served-resource.ts";
-import { applySchema } from "../validation/schema.ts";
+import { applySchema, prune } from "../validation/schema.ts";
 import { knownFields } from "./decode.ts";
 import { cleanMetadata } from "./metadata.ts";
 
@@ -38,14 +38,17 @@ export function normalize(
   };
 }
 
-/** A stored object in the version that a resource serves: fields that the version does not have go, defaults come. */
+/**
+ * A stored object in the version that a resource serves: fields that the version does not have go. Its defaults do not
+ * come: a server fills in those of the stored version alone.
+ */
 export function asServed(
-  { apiVersion, schema, storage }: ServedResource,
+  { apiVersion, schema, isBuiltIn }: ServedResource,
   object: JsonObject,
 ): JsonObject {
-  if (storage === undefined || object["apiVersion"] === apiVersion) return object;
+  if (isBuiltIn || object["apiVersion"] === apiVersion) return object;
   const { apiVersion: _, kind, metadata, ...content } = object;
-  return { apiVersion, kind, metadata, ...applySchema(schema, content).value };
+  return { apiVersion, kind, metadata, ...prune(schema, content) };
 }
 
 /** An object as the stored version has it. */

@@ -9,7 +9,7 @@ import { decodeFailure } from "./decode.ts";
 import { keptMetadata, orderedMetadata } from "./metadata.ts";
 import { finalizerWarnings, ownerWarnings } from "./metadata-causes.ts";
 import { asServed, asStored, normalize, withoutUnwantedNulls } from "./normalize.ts";
-import { managedAfterUpdate, type OwnedWrite } from "./ownership.ts";
+import { managedAfterUpdate } from "./ownership.ts";
 import { requireCurrent, requireNoVersion } from "./stale.ts";
 import { requireValid } from "./validate.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -95,7 +95,8 @@ export class ObjectWriter {
     const warnings = finalizerWarnings(served, undefined, normal);
     const name = metadataOf(object)["name"] as string;
     const key = keyOfCall(call, name);
-    const owned = this.#owned(undefined, object, { call, options, now: this.now() });
+    const now = this.now();
+    const owned = this.#owned(undefined, object, { call, options, now, given: undefined });
     if (this.#state.store(served.storeKey).get(key) !== undefined)
       throw alreadyExists(served, name, metadataOf(submitted)["generateName"]);
     const stored = this.#store(served, key, { object: owned, options });
@@ -111,9 +112,10 @@ export class ObjectWriter {
     const { served } = call;
     requireCurrent(call, old, submitted);
     const object = this.#updated(call, old, submitted, options);
+    const given = metadataOf(submitted)["managedFields"];
     const next = hasNoManagers(submitted)
       ? { ...object, metadata: without(metadataOf(object), "managedFields") }
-      : this.#owned(old, object, { call, options, now: this.now() });
+      : this.#owned(old, object, { call, options, now: this.now(), given });
     const { subresource } = call;
     const changes = subresource === undefined ? { submitted } : {};
     requireValid(served, next, { old, subresource, ...changes });
@@ -193,7 +195,11 @@ export class ObjectWriter {
     return { ...next, metadata };
   }
 
-  #owned(old: JsonObject | undefined, object: JsonObject, write: OwnedWrite): JsonObject {
+  #owned(
+    old: JsonObject | undefined,
+    object: JsonObject,
+    write: Parameters<typeof managedAfterUpdate>[2],
+  ): JsonObject {
     const managedFields = managedAfterUpdate(old, object, write);
     const metadata = defined({ ...metadataOf(object), managedFields });
     return { ...object, metadata };

@@ -2,6 +2,7 @@ import { applyPatch, type OwnershipOptions, ownUpdate } from "../apply/apply-pat
 import type { FieldPath } from "../apply/field-set.ts";
 import { type Manager, readManagers, writeManagers } from "../apply/managers.ts";
 import { compareTyped } from "../apply/typed-value.ts";
+import { Failure } from "../failure.ts";
 import { defined, type JsonObject, metadataOf, without } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -34,26 +35,46 @@ export interface OwnedWrite {
   readonly now: string;
 }
 
-/** `metadata.managedFields` of an object that a create or an update makes. */
+/**
+ * `metadata.managedFields` of an object that a create or an update makes. All entries go if one of them is of a version that
+ * the resource no longer has.
+ *
+ * @param given - the entries that the writer has sent. Without any, those of `old` stay
+ */
 export function managedAfterUpdate(
   old: JsonObject | undefined,
   next: JsonObject,
-  write: OwnedWrite,
+  { given, ...write }: OwnedWrite & { readonly given: unknown },
 ): JsonObject[] | undefined {
   const { managers } = write.options;
   if (managers !== undefined) return writeManagers(managers);
-  const live = { object: plain(old ?? {}), managers: managersOf(old) };
+  const entries = entriesOf(old, given);
+  const live = { object: plain(old ?? {}), managers: readManagers(entries) };
   // Managers are recorded from the creation or from the first apply on.
   if (old !== undefined && live.managers.length === 0) return undefined;
+  if (removedVersionIn(live.managers, write.call) !== undefined) return undefined;
   const owners = ownUpdate(live, plain(next), ownershipOptions(write, "Update"));
-  if (owners === live.managers) return metadataOf(old ?? {})["managedFields"] as JsonObject[];
+  if (owners === live.managers) return entries as JsonObject[];
   return writeManagers(owners);
+}
+
+/** The entries before an update: those that come with it, or else those of the object. */
+function entriesOf(old: JsonObject | undefined, given: unknown): unknown {
+  if (old === undefined) return undefined;
+  return Array.isArray(given) && given.length > 0 ? given : metadataOf(old)["managedFields"];
+}
+
+/** The version of an entry that the resource no longer has. */
+function removedVersionIn(managers: readonly Manager[], { served }: ApiCall): string | undefined {
+  const { versions } = served;
+  return versions && managers.find(({ apiVersion }) => !versions.has(apiVersion))?.apiVersion;
 }
 
 /**
  * An apply to an object, or to none.
  *
  * @returns undefined if it changes nothing
+ * @throws Failure if the fields of an owner are of a version that the resource no longer has
  */
 export function applied(
   old: JsonObject | undefined,
@@ -62,6 +83,11 @@ export function applied(
 ): { readonly object: JsonObject; readonly managers: readonly Manager[] } | undefined {
   const options = ownershipOptions(write, "Apply");
   const live = { object: plain(old ?? {}), managers: managersOf(old) };
+  const removed = removedVersionIn(live.managers, write.call);
+  if (removed !== undefined)
+    throw new Failure(500, {
+      message: `request to convert CR to an invalid group/version: ${removed}`,
+    });
   if (old !== undefined && live.managers.length === 0)
     live.managers = [
       {

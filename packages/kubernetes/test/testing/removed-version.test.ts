@@ -1,0 +1,12 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { fromCrd } from "@holdfast/kubernetes";
+import { FakeApi } from "@holdfast/kubernetes/testing";
+import { expect, it } from "vitest";
+import { serveResources } from "../../src/testing/fake-api.ts";
+import { FIRST, removeVersion } from "../removed-version.ts";
+
+it("answers as a server after a version was removed that entries of managedFields have", async () => {
+  const api = new FakeApi({ clock: new FakeClock(), resources: [fromCrd(FIRST, "v2")] });
+  await removeVersion(api.client, async (crd) => serveResources(api, [fromCrd(crd, "v2")]));
+  expect(api.requests.length).toBeGreaterThan(30);
+});
