@@ -2,14 +2,18 @@ import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   builtIn,
+  Cluster,
   EventRecorder,
   ensureCrd,
   finalize,
   fromCrd,
   type KubeClient,
   type KubeObject,
+  type KubeTransport,
+  ownConditions,
+  ownerReference,
+  type StatusCondition,
   type StoredObject,
-  setCondition,
 } from "@holdfast/kubernetes";
 import { poll } from "@holdfast/wait";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -175,7 +179,7 @@ describe("conditions and Events on any cluster", () => {
     const set = async (status: "True" | "False", now: number) => {
       const { status: before } = await client.get(Bucket, ref);
       const ready = { type: "Ready", status, reason: "Synced", observedGeneration: 1 } as const;
-      const conditions = setCondition(before?.conditions, ready, new FakeClock({ now }));
+      const conditions = ownConditions(before?.conditions, [ready], new FakeClock({ now }));
       const update = { metadata: ref, status: { conditions } };
       return await client.apply(Bucket, update, { subresource: "status" });
     };
@@ -189,6 +193,77 @@ describe("conditions and Events on any cluster", () => {
     ]);
     const args = ["bucket/conditions", "--for=condition=Ready", "--timeout=20s", "-n", namespace];
     expect(await named.kubectl("wait", ...args)).toContain("condition met");
+  });
+
+  test("an applier with a stale read leaves the newer condition of another as it is, and that one's alone", async () => {
+    const ref = { namespace, name: "shared" };
+    await client.create(Bucket, { metadata: ref });
+    const applyBy = async (
+      fieldManager: string,
+      seen: readonly StatusCondition[] | undefined,
+      own: Parameters<typeof ownConditions>[1],
+    ) => {
+      const update = { metadata: ref, status: { conditions: ownConditions(seen, own) } };
+      const options = { subresource: "status", fieldManager };
+      return (await client.apply(Bucket, update, options)).status?.conditions;
+    };
+    const billed = { type: "Billed", status: "True", reason: "Paid" } as const;
+    const ready = { type: "Ready", status: "True", reason: "Synced" } as const;
+    const stale = await applyBy("billing", [], [billed]);
+    await applyBy("billing", stale, [{ ...billed, status: "False", reason: "Overdue" }]);
+    const both = await applyBy("buckets", stale, [ready]);
+    expect(both?.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+      "Billed Overdue",
+      "Ready Synced",
+    ]);
+    expect((await applyBy("billing", both, []))?.map(({ type }) => type)).toEqual(["Ready"]);
+  });
+
+  test("a server takes an owner in another namespace, which the client refuses", async () => {
+    const owner = await client.create(Bucket, { metadata: { namespace, name: "owner" } });
+    const metadata = {
+      name: "child",
+      namespace: "default",
+      ownerReferences: [ownerReference(Bucket, owner)],
+    };
+    await expect(client.create(Bucket, { metadata })).rejects.toThrow(
+      `Bucket default/child is in another namespace: it must not be owned by Bucket ${namespace}/owner`,
+    );
+    const { apiVersion, kind } = Bucket;
+    const path = `/apis/${apiVersion}/namespaces/default/buckets`;
+    const body = { apiVersion, kind, metadata };
+    await client.request({ method: "POST", path, query: { dryRun: "All" }, body });
+  });
+
+  test("an informer that a gateway answers with 429 and a second each time asks less and less often", async () => {
+    const times: number[] = [];
+    let isBusy = true;
+    const { transport } = named;
+    const busy: KubeTransport = {
+      ...transport,
+      send: async (request, signal) => {
+        const isWatch = request.path.includes("watch=true");
+        if (!isWatch || !isBusy) return await transport.send(request, signal);
+        times.push(realClock.monotonic());
+        isBusy = times.length < 4;
+        const body = (async function* () {})();
+        return { status: 429, headers: { "retry-after": "1" }, body };
+      },
+    };
+    const cluster = new Cluster({ transport: busy, random: () => 0 });
+    const buckets = cluster.watch(Bucket, { namespaces: [namespace] });
+    const stop = new AbortController();
+    const running = cluster.run(stop.signal);
+    await cluster.ready(stop.signal);
+    const created = await client.create(Bucket, { metadata: { namespace, name: "late" } });
+    await poll(() => buckets.get(created.metadata) !== undefined, { backoff: { duration: 20 } });
+    stop.abort();
+    await running;
+    const [first = 0, second = 0, third = 0, fourth = 0] = times;
+    // At least 1 s, 1 s and 1.6 s: the named time, or the backoff of 0.8 s that doubles, less its jitter.
+    expect(second - first).toBeGreaterThan(990);
+    expect(third - second).toBeGreaterThan(990);
+    expect(fourth - third).toBeGreaterThan(1_590);
   });
 
   test("repetitions of an Event become one series, which a stop writes", async () => {
