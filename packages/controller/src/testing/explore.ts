@@ -170,7 +170,7 @@ const FAULTS = [
   ...["crash-before", "crash-before-down", "crash-after", "crash-after-down", "lost-lease"],
   ...["response-lost", "call-failed", "conflict", "server-error", "too-many-requests", "expired"],
   "test-failed",
-  ...["event-late", "events-lost", "hand-over", "scenario-first"],
+  ...["event-late", "events-lost", "foreign-condition", "hand-over", "scenario-first"],
   ...["upgrade", "upgrade-at-rest", "roll-back", "roll-back-at-rest"],
 ];
 

@@ -4,6 +4,7 @@ import type { FakeApi } from "../fake-api.ts";
 import type { JsonObject } from "../json.ts";
 import { type NormalFormOptions, normalForm } from "../normal-form.ts";
 import type { StateSnapshot } from "../state/api-state.ts";
+import { withoutForeignCondition } from "./foreign-condition.ts";
 
 /** The state of an explored world, at one moment. */
 export interface ClusterState<World = unknown> {
@@ -38,7 +39,7 @@ export class Snapshot<World> implements ClusterState<World> {
     const own = objectsOf(this.#snapshot).filter(
       (one) => one.kind === kind && one.apiVersion === apiVersion,
     );
-    return structuredClone(own) as unknown as StoredObject<T>[];
+    return structuredClone(own).map(withoutForeignCondition) as unknown as StoredObject<T>[];
   }
 
   toJSON(): unknown {

@@ -29,6 +29,7 @@ import type { Normalise } from "../normal-form.ts";
 import { EXPLORED_NAMESPACE, mergeRules, type PolicyRule } from "../rights.ts";
 import { type ClusterState, Snapshot } from "./cluster-state.ts";
 import { ExploredTransport } from "./explored-transport.ts";
+import { withoutForeignCondition } from "./foreign-condition.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
 import { History } from "./history.ts";
 import { type KnownCalls, patientClient } from "./patient-client.ts";
@@ -251,7 +252,9 @@ export async function explore<World = undefined>(
   ];
   const snapshot = ({ api, start, history, world: outside }: Cluster<World>): Snapshot<World> => {
     requireServed(api);
-    return new Snapshot(api, outside, { start, stateOf, normalise, problem: history.problem });
+    const { problem } = history;
+    const plain: Normalise = (object) => normalise(withoutForeignCondition(object));
+    return new Snapshot(api, outside, { start, stateOf, normalise: plain, problem });
   };
   const runWith =
     (own: ExploreOperatorOptions<World>["setup"]) =>
@@ -259,7 +262,10 @@ export async function explore<World = undefined>(
       runOperator(
         {
           name: "explored",
-          transport: new ExploredTransport(cluster.api, program, shards !== undefined),
+          transport: new ExploredTransport(cluster.api, program, {
+            hasSlots: shards !== undefined,
+            resources,
+          }),
           setup: started(own, program, cluster.world),
           identity: `replica-${program.replica}`,
           shards: shards && { namespace: EXPLORED_NAMESPACE, ...shards },

@@ -1,9 +1,11 @@
 import { onAbort } from "@holdfast/clock";
 import type { ProgramContext, StepOptions, StepOutcome } from "@holdfast/controller/testing";
+import type { Resource } from "../../object/resource.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../../transport/kube-transport.ts";
 import { connectionError } from "../connection-error.ts";
 import type { FakeApi } from "../fake-api.ts";
 import type { Fault } from "../faults.ts";
+import { hasSharedConditions, writeForeignCondition } from "./foreign-condition.ts";
 
 /** Milliseconds by which a late event comes later. */
 const LATE_BY = 60_000;
@@ -53,13 +55,16 @@ export class ExploredTransport implements KubeTransport {
   readonly #api: FakeApi;
   readonly #program: Program;
   readonly #hasSlots: boolean;
+  /** Resources with conditions of several controllers, by plural. */
+  readonly #shared: ReadonlyMap<string, Resource>;
 
-  /** @param hasSlots - whether the writes of Leases that move a slot are steps */
-  constructor(api: FakeApi, program: Program, hasSlots: boolean) {
+  constructor(api: FakeApi, program: Program, { hasSlots, resources }: ExploredServer) {
     this.description = api.transport.description;
     this.#api = api;
     this.#program = program;
     this.#hasSlots = hasSlots;
+    const shared = resources.filter(hasSharedConditions);
+    this.#shared = new Map(shared.map((resource) => [resource.plural, resource]));
   }
 
   readonly send = async (request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> => {
@@ -133,9 +138,10 @@ export class ExploredTransport implements KubeTransport {
     const own = stepOf(request, this.#hasSlots);
     try {
       for await (const chunk of body) {
-        if (own?.kind === "watch") await this.#deliver(chunk, own, { request, signal });
+        const line =
+          own?.kind === "watch" ? await this.#deliver(chunk, own, { request, signal }) : chunk;
         await awake();
-        yield chunk;
+        yield line;
       }
     } catch (error) {
       await awake();
@@ -149,21 +155,46 @@ export class ExploredTransport implements KubeTransport {
     chunk: Uint8Array,
     { resource }: RequestStep,
     { request, signal }: { readonly request: KubeRequest; readonly signal: AbortSignal },
-  ): Promise<void> {
+  ): Promise<Uint8Array> {
     const { step, clock } = this.#program;
     const { type, object } = JSON.parse(new TextDecoder().decode(chunk)) as WatchLine;
-    if (type === "BOOKMARK") return;
+    if (type === "BOOKMARK") return chunk;
+    const shared = type === "ADDED" ? this.#shared.get(resource) : undefined;
     const text = `EVENT ${type} ${resource} ${nameOf(object?.metadata ?? {})}`;
     const faults = {
-      "event-late": async (): Promise<void> =>
-        await clock.sleep(LATE_BY, { label: "late event", signal }),
-      "events-lost": async (): Promise<void> => {
+      "event-late": async (): Promise<Uint8Array> => {
+        await clock.sleep(LATE_BY, { label: "late event", signal });
+        return chunk;
+      },
+      "events-lost": async (): Promise<Uint8Array> => {
         this.#api.compact();
         throw connectionError("ECONNRESET", request);
       },
+      ...(shared && {
+        "foreign-condition": async (): Promise<Uint8Array> => {
+          const { name = "", namespace } = object?.metadata ?? {};
+          const ref = namespace === undefined ? { name } : { name, namespace };
+          const written = await writeForeignCondition(this.#api, shared, ref, clock.now());
+          // The operator sees the object with the condition only.
+          return written === undefined ? chunk : lineOf({ type, object: written });
+        },
+      }),
     };
-    await step({ text, crashes: [], faults, reads: true }, async () => {});
+    const outcomeOf = (): StepOutcome => ({ text: "" });
+    const options = { text, crashes: [], faults, reads: true, outcomeOf } as const;
+    return await step<Uint8Array>(options, async () => chunk);
   }
+}
+
+/** The server as the operators of a world see it. */
+export interface ExploredServer {
+  /** Whether the writes of Leases that move a slot are steps. */
+  readonly hasSlots: boolean;
+  readonly resources: readonly Resource[];
+}
+
+function lineOf(event: object): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(event)}\n`);
 }
 
 interface WatchLine {

@@ -4,6 +4,7 @@ import { type JsonObject, metadataOf } from "../json.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { Change } from "../state/object-store.ts";
 import { ASIDE } from "./cluster-state.ts";
+import { sharesForeignCondition } from "./foreign-condition.ts";
 import { foreignOwnerOf, isOrphan, placesOf } from "./garbage-collector.ts";
 
 /** How to watch a server. */
@@ -25,7 +26,7 @@ export class History {
   /** By object and event: `configmaps default/ann was deleted`. */
   readonly counts: Map<string, number> = new Map();
 
-  /** What a cluster would punish: the first object whose owner was in a namespace that is not its own. */
+  /** The first mistake that no state shows: an owner in another namespace, a condition of another controller. */
   problem: string | undefined = undefined;
 
   /** Another one after each change of an object that counts. */
@@ -43,14 +44,17 @@ export class History {
       const mayRepeat = recreates.some((one) => resourceName(one) === name);
       this.#state.subscribe(storeOf(resource), (change) => {
         this.revision += 1;
-        this.#checkOwners(name, change);
+        this.#check(name, change);
         if (!mayRepeat) this.#note(name, change);
       });
     }
   }
 
-  #checkOwners(resource: string, { key, object }: Change): void {
-    if (object === undefined || !("ownerReferences" in metadataOf(object))) return;
+  #check(resource: string, { key, object }: Change): void {
+    if (object === undefined) return;
+    if (sharesForeignCondition(object))
+      this.problem ??= `${resource} ${key} has a condition of another controller that the operator has applied too, so that nobody can withdraw it: apply the own conditions alone, see ownConditions`;
+    if (!("ownerReferences" in metadataOf(object))) return;
     const owner = foreignOwnerOf(object, placesOf(this.#state.snapshot().stores));
     if (owner !== undefined)
       this.problem ??= `${resource} ${key} has the owner ${owner["kind"]} ${owner["name"]} of another namespace: a cluster deletes or leaks it`;
