@@ -48,9 +48,9 @@ const PROGRAMS: Record<string, Program> = {
       const dns = new FakeDns();
       return websites(
         {
-          put: async (...record) => {
+          put: async (owner, record) => {
             dns.isDown = random() < 0.3;
-            await dns.put(...record);
+            await dns.put(owner, record);
           },
           delete: (owner) => dns.delete(owner),
         },

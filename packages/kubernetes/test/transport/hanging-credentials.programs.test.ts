@@ -92,7 +92,10 @@ const WAYS: Record<string, (facts: Facts) => Way> = {
     const { read, hang, release } = source();
     const config = new KubeConfig();
     const caData = Buffer.from(certificates.ca).toString("base64");
-    config.loadFromClusterAndUser({ name: "c", server: server.url, caData }, { name: "plugin" });
+    config.loadFromClusterAndUser(
+      { name: "c", server: server.url, caData, skipTLSVerify: false },
+      { name: "plugin" },
+    );
     config.addAuthenticator({
       isAuthProvider: () => true,
       applyAuthentication: async (_user, { headers = {} }) => {
