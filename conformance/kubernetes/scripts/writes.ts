@@ -229,6 +229,21 @@ export const writes: readonly Script[] = [
     ],
   },
   {
+    name: "the parameters of a delete with a body are in the body alone",
+    steps: [
+      post(configMaps, configMap("a")),
+      remove(`${configMaps}/a`, { dryRun: ["All"] }),
+      get(`${configMaps}/a`),
+      remove(`${configMaps}/a`, {}, { query: { dryRun: "All", propagationPolicy: "Foreground" } }),
+      get(`${configMaps}/a`),
+      post(configMaps, configMap("b")),
+      remove(configMaps, { dryRun: ["All"] }),
+      get(`${configMaps}/b`),
+      remove(configMaps, {}, { query: { dryRun: "All" } }),
+      get(`${configMaps}/b`),
+    ],
+  },
+  {
     name: "a version that is no number is 500",
     steps: [
       post(configMaps, configMap("a")),

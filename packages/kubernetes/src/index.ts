@@ -18,6 +18,7 @@ export type { ApiTargetOptions } from "./client/api-target.ts";
 export type {
   KubeApplyOptions,
   KubeCallOptions,
+  KubeDeleteCollectionOptions,
   KubeDeleteOptions,
   KubeListOptions,
   KubeReadOptions,

@@ -65,6 +65,15 @@ export interface KubeWriteOptions extends KubeReadOptions {
    * @defaultValue `false`
    */
   readonly dryRun?: boolean | undefined;
+
+  /**
+   * What the server does about fields that the schema does not know: drops them (`"Ignore"`), drops them with a warning
+   * (`"Warn"`), or refuses the write with an `ApiError` of the reason `BadRequest`, a patch with `Invalid` (`"Strict"`). An
+   * apply of a custom resource with such a field is refused in any case.
+   *
+   * @defaultValue that of the server, `"Warn"`
+   */
+  readonly fieldValidation?: "Ignore" | "Warn" | "Strict" | undefined;
 }
 
 /** Options for `apply`. */
@@ -110,6 +119,14 @@ export interface KubeDeleteOptions extends KubeCallOptions {
   readonly propagation?: "Background" | "Foreground" | "Orphan" | undefined;
 
   /**
+   * Seconds that a Pod gets to stop. Whole, at least 0; 0 removes it at once, even if it still runs. Other kinds ignore it,
+   * and so does a `FakeApi`.
+   *
+   * @defaultValue that of the object: 30 for most Pods
+   */
+  readonly gracePeriodSeconds?: number | undefined;
+
+  /**
    * UID that the object must have, else the call rejects with a `Conflict`.
    *
    * @defaultValue any
@@ -130,6 +147,11 @@ export interface KubeDeleteOptions extends KubeCallOptions {
    */
   readonly dryRun?: boolean | undefined;
 }
+
+/** Options for `deleteCollection`. Without namespace and selectors it deletes every object of the resource. */
+export interface KubeDeleteCollectionOptions
+  extends Pick<KubeListOptions, "namespace" | "labels" | "fields">,
+    Omit<KubeDeleteOptions, "uid" | "resourceVersion"> {}
 
 /** Options for `list`. The timeout is that of a page. */
 export interface KubeListOptions extends KubeCallOptions {
@@ -197,6 +219,7 @@ export interface KubeRequestOptions extends KubeCallOptions {
 }
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const VALIDATIONS = ["Ignore", "Warn", "Strict"];
 const PROPAGATIONS = ["Background", "Foreground", "Orphan"];
 
 /** Limits of a call. */
@@ -208,12 +231,29 @@ export interface Limits {
 
 const CALL: OptionNames<KubeCallOptions> = { signal: true, timeout: true, retries: true };
 const READ: OptionNames<KubeReadOptions> = { ...CALL, subresource: true };
-const WRITE: OptionNames<KubeWriteOptions> = { ...READ, fieldManager: true, dryRun: true };
+const WRITE: OptionNames<KubeWriteOptions> = {
+  ...READ,
+  fieldManager: true,
+  dryRun: true,
+  fieldValidation: true,
+};
 const DELETE: OptionNames<KubeDeleteOptions> = {
   ...CALL,
   propagation: true,
+  gracePeriodSeconds: true,
   uid: true,
   resourceVersion: true,
+  dryRun: true,
+};
+
+/** The options of `deleteCollection`. */
+export const COLLECTION_OPTIONS: OptionNames<KubeDeleteCollectionOptions> = {
+  ...CALL,
+  namespace: true,
+  labels: true,
+  fields: true,
+  propagation: true,
+  gracePeriodSeconds: true,
   dryRun: true,
 };
 
@@ -263,8 +303,10 @@ export function resolveRead(
 /** Options of a write with their defaults. */
 export interface ResolvedWrite extends Limits {
   readonly subresource: string | undefined;
+  readonly query: Readonly<
+    Record<"fieldManager" | "dryRun" | "fieldValidation", string | undefined>
+  >;
   readonly dryRun: boolean;
-  readonly fieldManager: string;
 }
 
 /** @throws RangeError or TypeError that names the option */
@@ -275,10 +317,15 @@ export function resolveWrite(
   names: OptionNames<KubeWriteOptions> = WRITE,
 ): ResolvedWrite {
   const read = resolveRead(options, door, names);
-  const { fieldManager = manager, dryRun = false } = options;
+  const { fieldManager = manager, dryRun = false, fieldValidation } = options;
   requireFieldManager(fieldManager);
   requireBoolean("options.dryRun", dryRun);
-  return { ...read, fieldManager, dryRun };
+  if (fieldValidation !== undefined && !VALIDATIONS.includes(fieldValidation))
+    throw new RangeError(
+      `options.fieldValidation must be "Ignore", "Warn" or "Strict", got ${JSON.stringify(fieldValidation)}`,
+    );
+  const query = { fieldManager, dryRun: dryRun ? "All" : undefined, fieldValidation };
+  return { ...read, query, dryRun };
 }
 
 /** @throws RangeError or TypeError if `fieldManager` is not 1 to 128 printable characters */
@@ -293,24 +340,37 @@ export function requireFieldManager(fieldManager: string): void {
 /** @throws RangeError or TypeError that names the option */
 export function resolveDelete(
   options: KubeDeleteOptions,
+  door = "delete",
+  names: OptionNames<KubeCallOptions> = DELETE,
 ): Limits & { dryRun: boolean; body: Readonly<Record<string, unknown>> } {
-  const limits = resolveLimits(options, "delete", DELETE);
-  const { propagation, uid, resourceVersion, dryRun = false } = options;
+  const limits = resolveLimits(options, door, names);
+  const { propagation, gracePeriodSeconds, uid, resourceVersion, dryRun = false } = options;
   if (propagation !== undefined && !PROPAGATIONS.includes(propagation))
     throw new RangeError(
       `options.propagation must be "Background", "Foreground" or "Orphan", got ${JSON.stringify(propagation)}`,
     );
-  if (uid !== undefined) requireText("options.uid", uid);
-  if (resourceVersion !== undefined) requireText("options.resourceVersion", resourceVersion);
+  requireSeconds("options.gracePeriodSeconds", gracePeriodSeconds);
   requireBoolean("options.dryRun", dryRun);
-  const hasConditions = uid !== undefined || resourceVersion !== undefined;
   const body = {
     apiVersion: "v1",
     kind: "DeleteOptions",
     propagationPolicy: propagation,
-    preconditions: hasConditions ? { uid, resourceVersion } : undefined,
+    gracePeriodSeconds,
+    // A server that gets a body does not look at the query.
+    dryRun: dryRun ? ["All"] : undefined,
+    preconditions: preconditionsOf({ uid, resourceVersion }),
   };
   return { ...limits, dryRun, body };
+}
+
+function preconditionsOf(options: Pick<KubeDeleteOptions, "uid" | "resourceVersion">) {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  for (const [name, value] of given) requireText(`options.${name}`, value);
+  return given.length === 0 ? undefined : Object.fromEntries(given);
+}
+
+function requireSeconds(name: string, seconds: number | undefined): void {
+  if (seconds !== undefined) requireWhole(name, requireFinite(name, seconds), 0);
 }
 
 const REQUEST: OptionNames<KubeRequestOptions> = {

@@ -14,13 +14,13 @@ import type {
 import type { ObjectName, ObjectRef } from "../object/object-ref.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
-import { formatFields, formatLabels } from "../object/selector.ts";
 import { ApiError, isNotFound } from "./api-error.ts";
 import { type ApiRequest, requestAny } from "./api-request.ts";
 import { Applies } from "./applies.ts";
 import { call, type Send } from "./call.ts";
 import {
   type KubeApplyOptions,
+  type KubeDeleteCollectionOptions,
   type KubeDeleteOptions,
   type KubeListOptions,
   type KubeReadOptions,
@@ -45,10 +45,12 @@ import {
   applyRequest,
   controllerOf,
   createRequest,
+  deleteCollectionRequest,
   deleteRequest,
   type PendingApply,
   type PendingWrite,
   patchRequest,
+  selectorQuery,
   updateRequest,
 } from "./write-request.ts";
 import { completed, type ObjectRequest, storedOf } from "./written-object.ts";
@@ -165,10 +167,7 @@ export class KubeClient {
     requireResource(resource);
     const limits = resolveLimits(options, "list", LIST_OPTIONS);
     const { namespace, labels, fields, pageSize } = options;
-    const query = {
-      labelSelector: labels === undefined ? undefined : formatLabels(labels),
-      fieldSelector: fields === undefined ? undefined : formatFields(fields),
-    };
+    const query = selectorQuery({ labels, fields });
     const path = collectionPath(resource, namespace);
     const { target } = this.#options;
     const send: Send = (request) => call(target, `GET ${path}`, limits, (once) => once(request));
@@ -363,6 +362,37 @@ export class KubeClient {
       if (isNotFound(error)) return false;
       throw error;
     }
+  }
+
+  /**
+   * Deletes all objects of a resource, or those that a namespace and selectors name. Caches learn of it by their watch. It
+   * needs the verb `deletecollection`.
+   *
+   * @param resource - the resource
+   * @param options - see {@link KubeDeleteCollectionOptions}
+   * @returns resolves when the server has deleted the objects, or marked those with finalizers. A timeout may leave some
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { builtIn } from "@holdfast/kubernetes";
+   * import { FakeApi } from "@holdfast/kubernetes/testing";
+   *
+   * const ConfigMap = builtIn("v1", "ConfigMap");
+   * const { client } = new FakeApi({ clock: new FakeClock(), resources: [ConfigMap] });
+   * for (const name of ["a", "b"])
+   *   await client.create(ConfigMap, { metadata: { namespace: "default", name, labels: { name } } });
+   * await client.deleteCollection(ConfigMap, { namespace: "default", labels: { name: "a" } });
+   * for await (const { metadata } of client.list(ConfigMap)) console.log(metadata.name); // => b
+   * ```
+   */
+  async deleteCollection<T extends KubeObject>(
+    resource: Resource<T, KubeObject>,
+    options: KubeDeleteCollectionOptions = {},
+  ): Promise<void> {
+    const { request, limits } = deleteCollectionRequest(resource, options);
+    const name = `${request.method} ${request.path}`;
+    await call(this.#options.target, name, limits, (send) => send(request));
   }
 
   #read<Body>(resource: Resource, ref: ObjectRef, options: KubeReadOptions): Promise<Body> {

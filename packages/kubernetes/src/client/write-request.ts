@@ -4,11 +4,15 @@ import type { CachedObject, DeepReadonly, KubeObject, ObjectMeta } from "../obje
 import { type ObjectName, type ObjectRef, parseRef } from "../object/object-ref.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
+import { formatFields, formatLabels } from "../object/selector.ts";
 import type { ApiRequest } from "./api-request.ts";
 import {
   APPLY_OPTIONS,
+  COLLECTION_OPTIONS,
   type KubeApplyOptions,
+  type KubeDeleteCollectionOptions,
   type KubeDeleteOptions,
+  type KubeListOptions,
   type KubeWriteOptions,
   type Limits,
   type ResolvedWrite,
@@ -72,7 +76,7 @@ function requireExactFields(object: object, door: string, subresource: string | 
 /** @throws RangeError or TypeError for a bad argument */
 export function createRequest(given: Arguments<KubeWriteOptions>): PendingWrite {
   const { resource } = given;
-  const { body, subresource, dryRun, fieldManager, ...limits } = resolveBody(given, "create");
+  const { body, subresource, dryRun, query, ...limits } = resolveBody(given, "create");
   const { namespace } = body.metadata ?? {};
   const naming = subresource === undefined ? namingOf(resource, body) : "given";
   // A server makes the rest of the name: the check uses any valid name in its place.
@@ -82,7 +86,6 @@ export function createRequest(given: Arguments<KubeWriteOptions>): PendingWrite 
     subresource === undefined
       ? collectionPath(resource, namespace || undefined)
       : objectPath(resource, ref, subresource);
-  const query = { fieldManager, ...dryRunQuery(dryRun) };
   const known = naming === "given" ? ref : { ...(namespace === undefined ? {} : { namespace }) };
   return {
     request: { method: "POST", path, query, body },
@@ -106,7 +109,7 @@ function namingOf(
 /** @throws RangeError or TypeError for a bad argument, for example an object without a version */
 export function updateRequest(given: Arguments<KubeWriteOptions>): PendingWrite {
   const { resource } = given;
-  const { body, subresource, dryRun, fieldManager, ...limits } = resolveBody(given, "update");
+  const { body, subresource, dryRun, query, ...limits } = resolveBody(given, "update");
   const ref = refOf(body);
   const { resourceVersion } = body.metadata as ObjectMeta; // it has a name
   const isVersioned = isOwnKind(subresource) || resourceVersion !== undefined;
@@ -115,7 +118,6 @@ export function updateRequest(given: Arguments<KubeWriteOptions>): PendingWrite 
       "object.metadata.resourceVersion must be the version that the object was read with, got none: use modify() or apply()",
     );
   const path = objectPath(resource, ref, subresource);
-  const query = { fieldManager, ...dryRunQuery(dryRun) };
   return {
     request: { method: "PUT", path, query, body },
     limits,
@@ -133,7 +135,7 @@ export function patchRequest(
   const { resource, patch } = given;
   requireResource(resource);
   if (!Array.isArray(patch)) requireOptions("patch", patch); // an array is a JSON Patch
-  const { subresource, dryRun, fieldManager, ...limits } = resolveWrite(
+  const { subresource, dryRun, query, ...limits } = resolveWrite(
     given.options,
     given.manager,
     "patch",
@@ -141,7 +143,6 @@ export function patchRequest(
   requireExact(patch, "patch");
   requireOwnersNearby(resource, { ...parseRef(resource, given.ref) }, ownersIn(patch));
   const path = objectPath(resource, given.ref, subresource);
-  const query = { fieldManager, ...dryRunQuery(dryRun) };
   const contentType = `application/${Array.isArray(patch) ? "json-patch" : "merge-patch"}+json`;
   return {
     request: { method: "PATCH", path, query, body: patch, contentType },
@@ -168,11 +169,12 @@ export interface PendingApply extends PendingWrite {
 /** @throws RangeError or TypeError for a bad argument */
 export function applyRequest(given: Arguments<KubeApplyOptions>): PendingApply {
   const { resource } = given;
-  const { body, subresource, dryRun, fieldManager, ...limits } = resolveBody(
+  const { body, subresource, dryRun, query, ...limits } = resolveBody(
     given,
     "apply",
     APPLY_OPTIONS,
   );
+  const { fieldManager, ...more } = query;
   const { force = true, owned = false, cached } = given.options;
   requireBoolean("options.force", force);
   requireBoolean("options.owned", owned);
@@ -181,11 +183,16 @@ export function applyRequest(given: Arguments<KubeApplyOptions>): PendingApply {
   // An apply with them is refused, and an object that was read has them.
   const { managedFields: _, ...metadata } = body.metadata as ObjectMeta; // it has a name
   const path = objectPath(resource, ref, subresource);
-  const query = { fieldManager, force, ...dryRunQuery(dryRun) };
   // JSON is YAML too, and servers before 1.33 know the patch by this name only.
   const contentType = "application/apply-patch+yaml";
   return {
-    request: { method: "PATCH", path, query, body: { ...body, metadata }, contentType },
+    request: {
+      method: "PATCH",
+      path,
+      query: { fieldManager, force, ...more },
+      body: { ...body, metadata },
+      contentType,
+    },
     limits,
     facts: { resource, verb: "apply", ref, subresource, dryRun },
     controller: owned ? requireController(body) : undefined,
@@ -226,7 +233,7 @@ export function deleteRequest(
   const path = objectPath(resource, ref);
   const { body, dryRun, ...limits } = resolveDelete(options);
   return {
-    request: { method: "DELETE", path, query: dryRunQuery(dryRun), body },
+    request: { method: "DELETE", path, body },
     limits,
     facts: {
       resource,
@@ -238,6 +245,33 @@ export function deleteRequest(
   };
 }
 
-function dryRunQuery(dryRun: boolean): { dryRun: "All" | undefined } {
-  return { dryRun: dryRun ? "All" : undefined };
+/** @throws RangeError or TypeError for a bad argument */
+export function deleteCollectionRequest(
+  resource: Resource,
+  options: KubeDeleteCollectionOptions,
+): Pick<PendingWrite, "request" | "limits"> {
+  requireResource(resource);
+  const {
+    body,
+    dryRun: _,
+    ...limits
+  } = resolveDelete(options, "deleteCollection", COLLECTION_OPTIONS);
+  const { namespace, labels, fields } = options;
+  const path = collectionPath(resource, namespace);
+  const query = selectorQuery({ labels, fields });
+  return { request: { method: "DELETE", path, query, body }, limits };
+}
+
+/** The parameters that select the objects of a collection. */
+export function selectorQuery({
+  labels,
+  fields,
+}: Pick<KubeListOptions, "labels" | "fields">): Record<
+  "labelSelector" | "fieldSelector",
+  string | undefined
+> {
+  return {
+    labelSelector: labels === undefined ? undefined : formatLabels(labels),
+    fieldSelector: fields === undefined ? undefined : formatFields(fields),
+  };
 }

@@ -7,6 +7,9 @@ import { ConnectionError, codeOf } from "./connection-error.ts";
 import type { Credentials } from "./credentials.ts";
 import type { KubeRequest, KubeResponse } from "./kube-transport.ts";
 
+/** Name of the client in the audit log and the metrics of a server. */
+const USER_AGENT = "holdfast-kubernetes";
+
 /** Where a request goes. */
 export interface Server {
   /** Address. Its path is put in front of those of requests. */
@@ -104,7 +107,7 @@ function open({ server: { url, description }, request, credentials }: Exchange):
   const options = {
     method,
     path: base + path,
-    headers: credentials.addTo({ ...headers, ...length }),
+    headers: credentials.addTo({ "user-agent": USER_AGENT, ...headers, ...length }),
     agent: credentials.agent,
   };
   try {

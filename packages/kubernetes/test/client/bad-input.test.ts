@@ -35,12 +35,18 @@ const manager = kinds.all(
     ),
   ),
 );
+const seconds = kinds.all(kinds.finite, kinds.outside("a whole number of at least 0", -1, 1.5));
+const validation = kinds.except(
+  "strict",
+  'RangeError: options.fieldValidation must be "Ignore", "Warn" or "Strict", got "strict"',
+);
 const read = kinds.object({ ...limits, subresource: segment });
 const write = kinds.object({
   ...limits,
   subresource: segment,
   fieldManager: manager,
   dryRun: kinds.flag,
+  fieldValidation: validation,
 });
 const propagation = kinds.except(
   "foreground",
@@ -132,8 +138,21 @@ kinds.testBadInput(
       kinds.object({
         ...limits,
         propagation,
+        gracePeriodSeconds: seconds,
         uid: kinds.text,
         resourceVersion: kinds.text,
+        dryRun: kinds.flag,
+      }),
+    ]),
+    method(client, "deleteCollection", "rejects", [ConfigMap, {}], resourceDoor, [
+      "options",
+      kinds.object({
+        ...limits,
+        namespace: kinds.unchecked,
+        labels: kinds.unchecked,
+        fields: kinds.unchecked,
+        propagation,
+        gracePeriodSeconds: seconds,
         dryRun: kinds.flag,
       }),
     ]),

@@ -17,6 +17,7 @@ import type {
   Secret as SecretObject,
 } from "kubernetes-types/core/v1.js";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { errorOf } from "../../../../test/error-of.ts";
 import type { ClientWrite } from "../../src/client/client-write.ts";
 import { SECRET_DATA, safeErrorOf } from "../secrets.ts";
@@ -442,6 +443,63 @@ describe("writes", () => {
       propagationPolicy: "Foreground",
       preconditions: { uid: "u" },
     });
+  });
+
+  it("delete with the seconds that a Pod gets", async () => {
+    const { client, requests } = scripted({ body: { kind: "Status" } });
+    await client.delete(ConfigMap, ANN, { gracePeriodSeconds: 0 });
+    expect(JSON.parse(requests[0]?.body ?? "")).toMatchObject({ gracePeriodSeconds: 0 });
+  });
+
+  it("are checked for unknown fields as strictly as the caller asks", async () => {
+    const { client } = world();
+    const wrong = { metadata: ANN, spec: { name: "Ann" }, unknown: 1 } as GreetingObject;
+    const Strict = customResource({
+      apiVersion: "strict.example.org/v1",
+      kind: "Greeting",
+      plural: "greetings",
+      spec: z.object({ name: z.string() }),
+    });
+    const strict = new FakeApi({ clock: new FakeClock(), resources: [Strict] }).client;
+    const object = wrong as Parameters<typeof strict.create<typeof Strict>>[1];
+    const error = await errorOf(strict.create(Strict, object, { fieldValidation: "Strict" }));
+    expect(isApiError(error, "BadRequest")).toBe(true);
+    const stored = await strict.create(Strict, object, { fieldValidation: "Ignore" });
+    const { resourceVersion } = stored.metadata;
+    const checked = { fieldValidation: "Strict" } as const;
+    const update = { ...object, metadata: { ...ANN, resourceVersion } };
+    for (const [write, reason] of [
+      [strict.update(Strict, update, checked), "BadRequest"],
+      [strict.patch(Strict, ANN, { unknown: 1 } as object, checked), "Invalid"],
+    ] as const)
+      expect(isApiError(await errorOf(write), reason)).toBe(true);
+    expect(await client.find(Greeting, ANN)).toBeUndefined();
+  });
+
+  it("delete a collection: all objects, or those of a namespace and of selectors", async () => {
+    const { client, api } = world();
+    for (const [namespace, name, app] of [
+      ["default", "a", "x"],
+      ["default", "b", "y"],
+      ["other", "c", "x"],
+    ] as const)
+      await client.create(ConfigMap, { metadata: { namespace, name, labels: { app } } });
+    const left = async (): Promise<string[]> => {
+      const names: string[] = [];
+      for await (const { metadata } of client.list(ConfigMap)) names.push(metadata.name);
+      return names;
+    };
+    await client.deleteCollection(ConfigMap, { namespace: "default", dryRun: true });
+    expect(await left()).toEqual(["a", "b", "c"]);
+    await client.deleteCollection(ConfigMap, { namespace: "default", labels: { app: "x" } });
+    expect(await left()).toEqual(["b", "c"]);
+    await client.deleteCollection(ConfigMap, {
+      namespace: "default",
+      fields: { "metadata.name": "b" },
+      propagation: "Background",
+    });
+    expect(await left()).toEqual(["c"]);
+    expect(api.requests.filter(({ verb }) => verb === "deletecollection")).toHaveLength(3);
   });
 
   it("of a Secret show none of its data when they fail", async () => {

@@ -172,6 +172,40 @@ describe("finalize on any cluster", () => {
   });
 });
 
+describe("writes on any cluster", () => {
+  test("are as strict about unknown fields as the caller asks", async () => {
+    const wrong = { metadata: { namespace, name: "strict" }, spec: { size: 1, unknown: 1 } };
+    const strict = { fieldValidation: "Strict" } as const;
+    await expect(client.create(Bucket, wrong, strict)).rejects.toMatchObject({
+      reason: "BadRequest",
+    });
+    await client.create(Bucket, wrong, { fieldValidation: "Ignore" });
+    const patch = { spec: { unknown: 1 } } as object;
+    await expect(client.patch(Bucket, wrong.metadata, patch, strict)).rejects.toMatchObject({
+      reason: "Invalid",
+    });
+    await client.delete(Bucket, wrong.metadata, { gracePeriodSeconds: 0 });
+    expect(await client.find(Bucket, wrong.metadata)).toBeUndefined();
+  });
+
+  test("delete a collection by selectors", async () => {
+    for (const [name, app] of Object.entries({ one: "x", two: "y", three: "x" }))
+      await client.create(Bucket, { metadata: { namespace, name, labels: { app } } });
+    const left = async (): Promise<string[]> => {
+      const names: string[] = [];
+      for await (const { metadata } of client.list(Bucket, { namespace }))
+        if (metadata.labels?.["app"] !== undefined) names.push(metadata.name);
+      return names;
+    };
+    await client.deleteCollection(Bucket, { namespace, labels: { app: "x" }, dryRun: true });
+    expect(await left()).toEqual(["one", "three", "two"]);
+    await client.deleteCollection(Bucket, { namespace, labels: { app: "x" } });
+    expect(await left()).toEqual(["two"]);
+    await client.deleteCollection(Bucket, { namespace, fields: { "metadata.name": "two" } });
+    expect(await left()).toEqual([]);
+  });
+});
+
 describe("conditions and Events on any cluster", () => {
   test("a condition passes the schema of Kubernetes; a repeated one writes nothing", async () => {
     const ref = { namespace, name: "conditions" };

@@ -45,7 +45,12 @@ describe("a request", () => {
         method: "DELETE",
         path: "/k8s/c-1/api/v1/x?a=b",
         body: "ü",
-        headers: { accept: "y", authorization: `Bearer ${TOKEN}`, "content-length": "2" },
+        headers: {
+          accept: "y",
+          authorization: `Bearer ${TOKEN}`,
+          "content-length": "2",
+          "user-agent": "holdfast-kubernetes",
+        },
       },
     ]);
     expectNoSecret(transport);

@@ -17,14 +17,19 @@ export interface Deletion {
   readonly propagation: unknown;
 }
 
+/** Parameters that a server takes from the body alone, if there is one. */
+const IN_BODY = ["dryRun", "propagationPolicy", "orphanDependents"];
+
 /**
  * Reads the body and the parameters of a delete.
  *
  * @throws Failure for a body that is not a `DeleteOptions`, and for an unknown propagation policy
  */
 export function deletionOf(call: ApiCall): Deletion {
-  const body = call.body === undefined || call.body === "" ? {} : parseJson(call.body);
+  const hasBody = call.body !== undefined && call.body !== "";
+  const body = hasBody ? parseJson(call.body) : {};
   if (!isObject(body)) throw badRequest("the body of a delete must be DeleteOptions");
+  if (hasBody) for (const name of IN_BODY) call.query.delete(name);
   for (const value of stringsOf(body["dryRun"])) call.query.append("dryRun", value);
   const propagation = propagationOf(body, call.query);
   const { uid, resourceVersion } = isObject(body["preconditions"]) ? body["preconditions"] : {};
