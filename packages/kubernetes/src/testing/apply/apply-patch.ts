@@ -3,7 +3,7 @@ import { type FieldPath, FieldSet } from "./field-set.ts";
 import type { FieldType } from "./field-type.ts";
 import { isSameManager, type Manager } from "./managers.ts";
 import { mergeTyped, removeFields } from "./merge-typed.ts";
-import { compareTyped, fieldsOf, requireTyped } from "./typed-value.ts";
+import { compareTyped, fieldsOf, requireTyped, storedFieldsOf, withNamedParents } from "./typed-value.ts";
 
 /** A field that another manager owns. */
 export interface OwnershipConflict {
@@ -56,18 +56,14 @@ export function applyPatch(
 ): Owned {
   refuseUnsafe(applied);
   requireTyped(applied, type);
-  const fields = fieldsOf(applied, type).filter(isOwnable);
+  const named = fieldsOf(applied, type);
+  const fields = named.filter(isOwnable);
   const entry: Manager = { ...writer, fields };
   const before = live.managers.find((manager) => isSameManager(manager, entry));
   const others = live.managers.filter((manager) => !isSameManager(manager, entry));
-  const owned = others.reduce((union, manager) => union.union(manager.fields), fields);
-  const isDropped = (path: FieldPath): boolean => !owned.has(path) && !owned.hasBelow(path);
-  const dropped = withParents((before?.fields ?? new FieldSet()).filter(isDropped)).filter(
-    isDropped,
-  );
+  const owned = others.reduce((union, manager) => union.union(manager.fields), named);
   const merged = mergeTyped(live.object, applied, type);
-  const removal = { remove: dropped, keep: owned };
-  const object = removeFields(merged, removal, type) as JsonObject;
+  const object = pruned(merged, { last: before?.fields, owned, type }) as JsonObject;
   const { added, modified, removed } = compareTyped(live.object, object, type);
   const changed = added.union(modified).filter(isOwnable);
   const conflicts = conflictsOf(others, changed);
@@ -96,13 +92,30 @@ export function ownUpdate(
   return [...others, { ...entry, fields, time }];
 }
 
-/** Paths, and every object that they are in: it goes with the last owned field, and takes along what is not owned. */
-function withParents(fields: FieldSet): FieldSet {
-  const parents = fields
-    .paths()
-    .filter(([first]) => first !== "f:metadata")
-    .flatMap((path) => path.slice(1).map((_, index) => path.slice(0, index + 1)));
-  return fields.union(new FieldSet(parents));
+interface Pruning {
+  /** The fields of the last apply. */
+  readonly last: FieldSet | undefined;
+
+  /** The fields that have an owner after this one. */
+  readonly owned: FieldSet;
+
+  readonly type: FieldType;
+}
+
+/**
+ * A merged object without the fields of the last apply that have no owner any more. As structured-merge-diff: an item
+ * of a list or an entry of a map goes with its own owner, and takes along the fields that others have changed in it;
+ * an object goes with the last owned field in it.
+ */
+function pruned(merged: unknown, { last, owned, type }: Pruning): unknown {
+  if (last === undefined || last.isEmpty) return merged;
+  const withParents = (fields: FieldSet): FieldSet => withNamedParents(fields, type);
+  const left = (value: unknown): FieldSet => withParents(storedFieldsOf(value, type));
+  const all = left(merged);
+  const dropped = withParents(last);
+  const rest = left(removeFields(merged, dropped, type)).union(withParents(owned));
+  const kept = left(removeFields(merged, all.difference(rest), type));
+  return removeFields(merged, all.difference(kept).intersection(dropped), type);
 }
 
 function without(manager: Manager, fields: FieldSet): Manager {

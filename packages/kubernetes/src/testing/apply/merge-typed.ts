@@ -1,7 +1,7 @@
 import { isObject } from "../json.ts";
 import type { FieldPath, FieldSet } from "./field-set.ts";
 import type { FieldType } from "./field-type.ts";
-import { type Member, membersOf, objectOf } from "./typed-value.ts";
+import { type Member, membersOf, objectOf, storedMembersOf } from "./typed-value.ts";
 
 /** Merges an applied value into the stored one: objects by field, lists by the identity of their items. */
 export function mergeTyped(live: unknown, applied: unknown, type: FieldType): unknown {
@@ -77,29 +77,20 @@ function byElement(members: readonly Member[]): Map<string, Member> {
   return new Map(members.map((member) => [member.element, member]));
 }
 
-/** Fields to remove, and those that stay. */
-export interface Removal {
-  readonly remove: FieldSet;
-  readonly keep: FieldSet;
+/** A value without some of its fields. As structured-merge-diff: an object that stays without any of them is null. */
+export function removeFields(value: unknown, remove: FieldSet, type: FieldType): unknown {
+  return removeAt(value, remove, type, []);
 }
 
-/** A value without some of its fields. A parent that loses its last member is removed too, unless it is kept itself. */
-export function removeFields(value: unknown, removal: Removal, type: FieldType): unknown {
-  return removeAt(value, removal, type, []);
-}
-
-function removeAt(value: unknown, removal: Removal, type: FieldType, path: FieldPath): unknown {
-  const { remove, keep } = removal;
-  const members = remove.hasBelow(path) ? membersOf(value, type, path) : undefined;
+function removeAt(value: unknown, remove: FieldSet, type: FieldType, path: FieldPath): unknown {
+  const members = remove.hasBelow(path) ? storedMembersOf(value, type, path) : undefined;
   if (members === undefined) return value;
   const kept = members
     .filter(({ element }) => !remove.has([...path, element]))
     .map((member) => ({
       ...member,
-      value: removeAt(member.value, removal, member.type, [...path, member.element]),
-    }))
-    .filter((member) => member.value !== undefined);
-  // As structured-merge-diff: an object that is kept without any of its fields is null.
-  if (kept.length === 0 && path.length > 0) return keep.has(path) ? null : undefined;
+      value: removeAt(member.value, remove, member.type, [...path, member.element]),
+    }));
+  if (kept.length === 0 && path.length > 0) return null;
   return isObject(value) ? objectOf(kept) : kept.map((member) => member.value);
 }

@@ -220,11 +220,44 @@ function goText(value: unknown): string {
 
 /** The fields that an applied object sets. */
 export function fieldsOf(value: unknown, type: FieldType): FieldSet {
-  return new FieldSet(setPaths(value, type, []));
+  return new FieldSet(setPaths(value, type, [], membersOf));
 }
 
-function* setPaths(value: unknown, type: FieldType, path: FieldPath): Generator<FieldPath> {
-  const members = membersOf(value, type, path);
+/** The fields that a stored object has. */
+export function storedFieldsOf(value: unknown, type: FieldType): FieldSet {
+  return new FieldSet(setPaths(value, type, [], storedMembersOf));
+}
+
+/** Fields, and every field named by the schema that one of them is in. */
+export function withNamedParents(fields: FieldSet, type: FieldType): FieldSet {
+  const parents = fields.paths().flatMap((path) => namedParents(path, type));
+  return fields.union(new FieldSet(parents));
+}
+
+function namedParents(path: FieldPath, type: FieldType): FieldPath[] {
+  let below: FieldType | undefined = type;
+  return path.slice(0, -1).flatMap((element, index) => {
+    const isField = element.startsWith("f:");
+    const field = isField ? below?.map.field(element.slice(2)) : undefined;
+    below = isField ? field?.type : itemTypeOf(below);
+    return field?.isNamed ? [path.slice(0, index + 1)] : [];
+  });
+}
+
+function itemTypeOf(type: FieldType | undefined): FieldType | undefined {
+  return type?.list?.kind === "map" ? type.list.item : undefined;
+}
+
+/** The members of a value, or undefined for one that is owned as a whole. */
+type Split = (value: unknown, type: FieldType, path: FieldPath) => Member[] | undefined;
+
+function* setPaths(
+  value: unknown,
+  type: FieldType,
+  path: FieldPath,
+  split: Split,
+): Generator<FieldPath> {
+  const members = split(value, type, path);
   if (members === undefined) {
     if (path.length > 0) yield path;
     return;
@@ -232,7 +265,7 @@ function* setPaths(value: unknown, type: FieldType, path: FieldPath): Generator<
   for (const { element, value: member, type: below, isNamed } of members) {
     const at = [...path, element];
     if (!isNamed || isEmptyMap(member)) yield at;
-    yield* setPaths(member, below, at);
+    yield* setPaths(member, below, at, split);
   }
 }
 
@@ -273,8 +306,8 @@ function compareAt(old: unknown, next: unknown, place: Place): void {
   const { type, path, paths } = place;
   const isBoth = old !== undefined && next !== undefined;
   if (!isBoth && path.length > 0) paths[old === undefined ? "added" : "removed"].push(path);
-  const before = membersOrWhole(old, type, path);
-  const after = membersOrWhole(next, type, path);
+  const before = storedMembersOf(old, type, path);
+  const after = storedMembersOf(next, type, path);
   // Members come and go also where a value takes the place of an object.
   compareMembers(before ?? [], after ?? [], place);
   if (isBoth && !haveMembers(before, after) && !isEqual(old, next)) paths.modified.push(path);
@@ -299,7 +332,7 @@ function compareMembers(
 }
 
 /** For a stored value: parts that do not fit their type count as one value. */
-function membersOrWhole(value: unknown, type: FieldType, path: FieldPath): Member[] | undefined {
+export function storedMembersOf(value: unknown, type: FieldType, path: FieldPath): Member[] | undefined {
   // A map that its owner has emptied is null.
   if (value === undefined || (value === null && type.form === "map")) return [];
   try {
