@@ -17,10 +17,16 @@ interface Parts {
 
   /** More fields of `spec.names`. */
   readonly names?: Fields;
+
+  readonly annotations?: Fields;
 }
 
 const TEXT = { type: "string" };
 const WHOLE = { type: "integer" };
+const VERSION = {
+  ...{ name: "v1", served: true, storage: true },
+  schema: { openAPIV3Schema: { type: "object" } },
+};
 const LIST = { type: "array", items: TEXT };
 const OPEN = { "x-kubernetes-preserve-unknown-fields": true };
 const EMBEDDED = { type: "object", "x-kubernetes-embedded-resource": true };
@@ -176,6 +182,12 @@ const REFUSED: Readonly<Record<string, Parts>> = {
   "a singular with capitals": { names: { singular: "Thing" } },
   "a plural that is not that of its name": { names: { plural: "thingies" } },
   "a group without a dot": { more: { group: "example" } },
+  "a group of Kubernetes without its approval": { more: { group: "example.k8s.io" } },
+  "a group of Kubernetes with an approval that is no address": {
+    more: { group: "example.kubernetes.io" },
+    annotations: { "api-approved.kubernetes.io": "yes" },
+  },
+  "one name of a version twice": { more: { versions: [VERSION, { ...VERSION, storage: false }] } },
   "no stored version": { version: { storage: false } },
   preserveUnknownFields: { more: { preserveUnknownFields: true } },
   "a webhook that nothing describes": { more: { conversion: { strategy: "Webhook" } } },
@@ -382,14 +394,14 @@ export const definitions: readonly (readonly [name: string, isAccepted: boolean,
   ),
 ];
 
-function definitionOf({ field = TEXT, root, version, more, names }: Parts): object {
+function definitionOf({ field = TEXT, root, version, more, names, annotations }: Parts): object {
   const spec = { type: "object", properties: { field } };
   const openAPIV3Schema = { type: "object", properties: { spec }, ...root };
   const only = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema }, ...version };
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `things.${more?.["group"] ?? "definitions.example.org"}` },
+    metadata: { name: `things.${more?.["group"] ?? "definitions.example.org"}`, annotations },
     spec: {
       group: "definitions.example.org",
       scope: "Namespaced",

@@ -6,6 +6,7 @@ import { coordination } from "./scripts/coordination.ts";
 import { deletions } from "./scripts/deletions.ts";
 import { discovery } from "./scripts/discovery.ts";
 import { errors } from "./scripts/errors.ts";
+import { forms } from "./scripts/forms.ts";
 import { lists } from "./scripts/lists.ts";
 import { patches } from "./scripts/patches.ts";
 import { rights } from "./scripts/rights.ts";
@@ -31,6 +32,7 @@ export const scripts: Readonly<Record<string, readonly Script[]>> = {
   "built-ins": builtIns,
   coordination,
   errors,
+  forms,
   discovery,
   rights,
 };

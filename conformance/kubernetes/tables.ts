@@ -8,6 +8,7 @@ import { lists } from "./tables/lists.ts";
 import { metadata } from "./tables/metadata.ts";
 import { nulls } from "./tables/nulls.ts";
 import { patterns } from "./tables/patterns.ts";
+import { scales } from "./tables/scales.ts";
 import { selections } from "./tables/selections.ts";
 import type { Fields, Paths, Table } from "./tables/table.ts";
 import { transitions } from "./tables/transitions.ts";
@@ -27,6 +28,7 @@ const TABLES: Readonly<Record<string, Table>> = {
   lists,
   defaults,
   selections,
+  scales,
   versions,
   words,
   metadata,

@@ -3,10 +3,10 @@ import type { Random } from "@holdfast/wait";
 import type { KubeRequest } from "../transport/kube-transport.ts";
 import type { ApiResponse } from "./api-response.ts";
 import { discover } from "./discovery.ts";
-import { Failure, internalError, noSuchMethod } from "./failure.ts";
+import { Failure, internalError, noSuchMethod, requireReadable } from "./failure.ts";
 import { type JsonObject, metadataOf } from "./json.ts";
 import type { ApiCall } from "./request/api-call.ts";
-import { listObjects } from "./request/list-objects.ts";
+import { listObjects, requireKnownVersion } from "./request/list-objects.ts";
 import { representationOf } from "./request/representation.ts";
 import { attributesOf, type ParsedPath, parsePath, routeOf } from "./request/route.ts";
 import { selectorOf } from "./request/selector.ts";
@@ -18,6 +18,7 @@ import { WatchStream } from "./watch/watch-stream.ts";
 import { applyObject } from "./write/apply-object.ts";
 import { decode } from "./write/decode.ts";
 import { deleteObject, deletionOf } from "./write/delete-object.ts";
+import { duplicateTexts } from "./write/duplicate-fields.ts";
 import { ObjectWriter, type Written } from "./write/object-writer.ts";
 import { APPLY, contentTypeOf, patchedObject } from "./write/patch-object.ts";
 import { readObject, requirePatchedType, requirePlace } from "./write/read-object.ts";
@@ -112,12 +113,13 @@ export class ApiServer {
   }
 
   #respond(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
+    requireReadable(call.body);
     const { scale } = call.served;
     if (call.subresource === "scale" && scale !== undefined)
       return { status: 200, json: answerScale(this.#writer, call, scale) };
     switch (call.verb) {
       case "get":
-        return { status: 200, json: this.#present(call, this.#writer.get(call)) };
+        return this.#get(call);
       case "list":
         return { status: 200, json: listObjects(this.#state, call, this.#now) };
       case "watch":
@@ -129,10 +131,15 @@ export class ApiServer {
       case "patch":
         return this.#patch(call, requireVerb);
       case "delete":
-        return { status: 200, json: this.#delete(call) };
+        return this.#delete(call);
       case "deletecollection":
         return { status: 200, json: this.#deleteCollection(call) };
     }
+  }
+
+  #get(call: ApiCall): ApiResponse {
+    requireKnownVersion(call.query, this.#state.version);
+    return { status: 200, json: this.#present(call, this.#writer.get(call)) };
   }
 
   #written(call: ApiCall, { object, isNew, warnings = [] }: Written): ApiResponse {
@@ -161,7 +168,8 @@ export class ApiServer {
     const options = writeOptionsOf(call, "CreateOptions");
     const submitted = readObject(call);
     const write = (): Written => this.#writer.create(call, submitted, options);
-    return this.#written(call, this.#writer.warned(call, submitted, { options, write }));
+    const unknown = duplicateTexts(call);
+    return this.#written(call, this.#writer.warned(call, submitted, { options, write, unknown }));
   }
 
   #update(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
@@ -175,7 +183,8 @@ export class ApiServer {
       requireVerb("create");
       return this.#writer.create(call, newByPut(call, submitted), options);
     };
-    return this.#written(call, this.#writer.warned(call, submitted, { options, write }));
+    const unknown = duplicateTexts(call);
+    return this.#written(call, this.#writer.warned(call, submitted, { options, write, unknown }));
   }
 
   #patch(call: ApiCall, requireVerb: RequireVerb): ApiResponse {
@@ -187,16 +196,19 @@ export class ApiServer {
     if (isNew) requireVerb("create");
     if (isApply) return this.#written(call, applyObject(this.#writer, call, options));
     const old = this.#writer.get(call);
-    const patched = patchedObject(call, old);
+    const { object: patched, unknown } = patchedObject(call, old);
     requirePatchedType(call, patched);
     const submitted = requirePlace(call, decode(call, patched));
     const write = (): Written => this.#writer.update(call, old, submitted, options);
-    return this.#written(call, this.#writer.warned(call, submitted, { options, write }));
+    return this.#written(call, this.#writer.warned(call, submitted, { options, write, unknown }));
   }
 
-  #delete(call: ApiCall): JsonObject {
-    const deleted = deleteObject(this.#writer, call, deletionOf(call));
-    return deleted["kind"] === "Status" ? deleted : this.#present(call, deleted);
+  #delete(call: ApiCall): ApiResponse {
+    const deletion = deletionOf(call);
+    const deleted = deleteObject(this.#writer, call, deletion);
+    if (deleted["kind"] === "Status") return { status: 200, json: deleted };
+    // A server accepts a wish for dependents' deletion, and promises nothing.
+    return { status: deletion.keepsNone ? 202 : 200, json: this.#present(call, deleted) };
   }
 
   #deleteCollection(call: ApiCall): JsonObject {

@@ -190,6 +190,16 @@ export function unsupportedMediaType(allowed: readonly string[]): Failure {
   return new Failure(415, { reason: "UnsupportedMediaType", message });
 }
 
+/** The most bytes of a body. */
+const MAX_BODY = 3_145_728;
+
+/** @throws Failure for a body that is longer than a server reads */
+export function requireReadable(body: string | undefined): void {
+  if (body === undefined || Buffer.byteLength(body) <= MAX_BODY) return;
+  const message = `Request entity too large: limit is ${MAX_BODY}`;
+  throw new Failure(413, { reason: "RequestEntityTooLarge", message });
+}
+
 export function notAcceptable(): Failure {
   const message =
     "only the following media types are accepted: application/json, application/json;as=PartialObjectMetadata, application/json;as=PartialObjectMetadataList";

@@ -3,7 +3,13 @@ import { type FieldPath, FieldSet } from "./field-set.ts";
 import type { FieldType } from "./field-type.ts";
 import { isSameManager, type Manager } from "./managers.ts";
 import { mergeTyped, removeFields } from "./merge-typed.ts";
-import { compareTyped, fieldsOf, requireTyped, storedFieldsOf, withNamedParents } from "./typed-value.ts";
+import {
+  compareTyped,
+  fieldsOf,
+  requireTyped,
+  storedFieldsOf,
+  withNamedParents,
+} from "./typed-value.ts";
 
 /** A field that another manager owns. */
 export interface OwnershipConflict {

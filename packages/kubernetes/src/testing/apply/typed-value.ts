@@ -332,7 +332,11 @@ function compareMembers(
 }
 
 /** For a stored value: parts that do not fit their type count as one value. */
-export function storedMembersOf(value: unknown, type: FieldType, path: FieldPath): Member[] | undefined {
+export function storedMembersOf(
+  value: unknown,
+  type: FieldType,
+  path: FieldPath,
+): Member[] | undefined {
   // A map that its owner has emptied is null.
   if (value === undefined || (value === null && type.form === "map")) return [];
   try {

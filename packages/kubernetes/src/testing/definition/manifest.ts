@@ -14,7 +14,8 @@ export function* manifestProblems(crd: object, versionName: string): Generator<s
   const spec = own(crd as JsonObject, "spec");
   if (!isObject(spec)) return;
   yield* nameProblems(spec);
-  const { name } = metadataOf(crd as JsonObject);
+  const { name, annotations } = metadataOf(crd as JsonObject);
+  yield* approvalProblems(String(spec["group"]), annotations);
   const wanted = `${textOf(spec["names"], "plural")}.${spec["group"]}`;
   if (name !== undefined && name !== wanted)
     yield `metadata.name must be ${JSON.stringify(wanted)}, got ${JSON.stringify(name)}`;
@@ -23,6 +24,9 @@ export function* manifestProblems(crd: object, versionName: string): Generator<s
   const versions = listOf(spec["versions"]);
   if (versions.filter(({ storage }) => storage === true).length !== 1)
     yield "spec.versions must have exactly one version with storage: true";
+  for (const [index, { name }] of versions.entries())
+    if (versions.findIndex((one) => one["name"] === name) < index)
+      yield `spec.versions[${index}].name: ${JSON.stringify(name)} is there twice`;
   const version = versions.find(({ name }) => name === versionName);
   if (version !== undefined) yield* versionProblems(version);
 }
@@ -40,6 +44,18 @@ function* nameProblems(spec: JsonObject): Generator<string> {
   const group = String(spec["group"]);
   if (!group.includes(".")) yield `spec.group must have a dot, got ${JSON.stringify(group)}`;
 }
+
+/** Groups of Kubernetes itself need a sign that their API was reviewed. */
+function* approvalProblems(group: string, annotations: unknown): Generator<string> {
+  if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return;
+  const approval = textOf(annotations, APPROVED);
+  const isApproved =
+    typeof approval === "string" && (approval.startsWith("unapproved") || URL.canParse(approval));
+  if (!isApproved)
+    yield `metadata.annotations[${JSON.stringify(APPROVED)}] must name the approval of the group ${JSON.stringify(group)}: an address, or a text that begins with "unapproved"`;
+}
+
+const APPROVED = "api-approved.kubernetes.io";
 
 function* conversionProblems(conversion: unknown): Generator<string> {
   if (!isObject(conversion)) return;

@@ -43,24 +43,35 @@ function applyOperation(document: unknown, operation: JsonPatchOperation): unkno
       find(document, path);
       return path.length === 0 ? value : change(document, path, (place) => replaceAt(place, value));
     case "copy":
-      return add(document, path, find(document, parsePointer(from)));
+      return add(document, path, find(document, part(from)));
     case "move":
-      return move(document, parsePointer(from), path);
+      return move(document, part(from), path);
     case "test":
       return test(document, path, value);
   }
 }
 
-/** The names in a JSON pointer (RFC 6901). */
+/** The names in a JSON pointer (RFC 6901). None for the whole document. */
 function parsePointer(pointer: string): string[] {
-  if (pointer === "") return [];
-  if (!pointer.startsWith("/")) throw new JsonPatchError(`path must begin with "/": ${pointer}`);
-  const names = pointer.slice(1).split("/");
+  // As the library of the server, which does not look at the part before the first slash.
+  const [, ...names] = pointer.split("/");
   return names.map((name) => {
     const plain = name.replaceAll("~1", "/").replaceAll("~0", "~");
     if (isForbidden(plain)) throw new UnsafePatchError(plain);
     return plain;
   });
+}
+
+/** The names in the pointer of a part of the document. */
+function part(pointer: string): string[] {
+  const names = parsePointer(pointer);
+  requirePart(names);
+  return names;
+}
+
+/** As the library of the server: the whole document can be replaced and tested, and nothing else. */
+function requirePart(path: readonly string[]): void {
+  if (path.length === 0) throw new JsonPatchError("the whole document is no part of itself");
 }
 
 /** One step of a path, in a copy of its parent. */
@@ -110,7 +121,7 @@ function indexOf(list: readonly unknown[], name: string, count = list.length): n
 }
 
 function add(document: unknown, path: readonly string[], value: unknown): unknown {
-  if (path.length === 0) return value;
+  requirePart(path);
   return change(document, path, ({ holder, name }) => {
     if (!Array.isArray(holder)) holder[name] = value;
     else
@@ -128,8 +139,8 @@ function replaceAt({ holder, name }: Place, value: unknown): void {
 }
 
 function remove(document: unknown, path: readonly string[]): unknown {
+  requirePart(path);
   find(document, path);
-  if (path.length === 0) return null;
   return change(document, path, ({ holder, name }) => {
     if (Array.isArray(holder)) holder.splice(indexOf(holder, name), 1);
     else delete holder[name];

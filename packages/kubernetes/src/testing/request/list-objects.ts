@@ -1,9 +1,10 @@
-import { badRequest, expired, Failure, invalid } from "../failure.ts";
+import { badRequest, expired, Failure } from "../failure.ts";
 import { defined, isObject, type JsonObject, parseJson } from "../json.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { ObjectStore, View } from "../state/object-store.ts";
 import { asServed } from "../write/normalize.ts";
 import type { ApiCall } from "./api-call.ts";
+import { integerOf, requireListOptions, versionProblem } from "./list-options.ts";
 import { representationOf } from "./representation.ts";
 import { type Selector, selectorOf, selectsAll } from "./selector.ts";
 
@@ -20,6 +21,7 @@ export function listObjects(state: ApiState, call: ApiCall, now: () => number): 
   const store = state.store(served.storeKey);
   const limit = limitOf(query);
   integerOf(query, "timeoutSeconds");
+  requireListOptions(query, "list");
   const token = query.get("continue");
   const from = token ? parseToken(token) : undefined;
   const version = versionOf(state, store, call, from);
@@ -38,26 +40,30 @@ export function listObjects(state: ApiState, call: ApiCall, now: () => number): 
   );
 }
 
+/**
+ * Checks the version that a read of one object wants at least.
+ *
+ * @throws Failure for a version of the future, and for text that is none
+ */
+export function requireKnownVersion(query: URLSearchParams, version: number): void {
+  const text = query.get("resourceVersion") ?? "";
+  const message = versionProblem(text);
+  if (message !== undefined) throw new Failure(500, { message });
+  if (Number(text) > version) throw tooLarge(Number(text), version);
+}
+
 /** Reads a version of a query. Empty and "0" are 0. */
 export function parseVersion(text: string | null): number {
-  if (text === null || text === "") return 0;
-  if (!/^\d{1,15}$/.test(text))
-    throw badRequest(`invalid resource version: ${JSON.stringify(text)}`);
+  const problem = versionProblem(text ?? "");
+  if (problem !== undefined) throw badRequest(`invalid resource version: ${problem}`);
   return Number(text);
 }
 
 function limitOf(query: URLSearchParams): number {
   const limit = integerOf(query, "limit");
-  return limit > 0 ? limit : Number.POSITIVE_INFINITY;
-}
-
-/** An integer in a query; 0 for none. @throws Failure for other text */
-export function integerOf(query: URLSearchParams, name: string): number {
-  const text = query.get(name) ?? "";
-  if (text === "") return 0;
-  if (!/^[+-]?\d{1,15}$/.test(text))
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
-  return Number(text);
+  // A list from the cache of the server has no pages.
+  const isCached = query.get("resourceVersion") === "0" && !query.get("continue");
+  return limit > 0 && !isCached ? limit : Number.POSITIVE_INFINITY;
 }
 
 function versionOf(
@@ -74,7 +80,6 @@ function versionOf(
   }
   if (wanted > state.version) throw tooLarge(wanted, state.version);
   if (query.get("resourceVersionMatch") !== "Exact") return state.version;
-  if (wanted === 0) throw exactWithoutVersion();
   if (wanted < store.floor) throw expired(`The resourceVersion for the provided list is too old.`);
   return wanted;
 }
@@ -95,14 +100,6 @@ function tooLarge(wanted: number, version: number): Failure {
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   const details = { causes, retryAfterSeconds: 1 };
   return new Failure(504, { reason: "Timeout", message, details, delay: TOO_LARGE_DELAY });
-}
-
-function exactWithoutVersion() {
-  const message =
-    'Forbidden: resourceVersionMatch "Exact" is forbidden for resourceVersion "0" and for none';
-  return invalid({ group: "meta.k8s.io", plural: "ListOptions" }, "", [
-    { reason: "FieldValueForbidden", message, field: "resourceVersionMatch" },
-  ]);
 }
 
 interface PageOptions {
@@ -156,9 +153,13 @@ function formatToken({ version, after }: PageToken): string {
 
 /** @throws Failure for text that is not a token */
 function parseToken(text: string): PageToken {
+  const invalid = (problem: string): Failure =>
+    badRequest(`invalid continue token: continue key is not valid: ${problem}`);
+  const bad = text.search(/[^-\w]/);
+  if (bad >= 0 || text.length % 4 === 1)
+    throw invalid(`illegal base64 data at input byte ${Math.max(bad, 0)}`);
   const value = parseJson(Buffer.from(text, "base64url").toString("utf8"));
   const { rv, start } = isObject(value) ? value : ({} as { rv?: unknown; start?: unknown });
-  if (typeof rv !== "number" || typeof start !== "string")
-    throw badRequest("continue key is not valid: incorrect encoding");
+  if (typeof rv !== "number" || typeof start !== "string") throw invalid("incorrect encoding");
   return { version: rv, after: start };
 }

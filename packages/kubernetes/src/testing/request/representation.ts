@@ -27,7 +27,7 @@ export function representationOf(
     const [name = "", ...parameters] = type.split(";").map((part) => part.trim());
     const form =
       JSON_TYPES.has(name) || name === YAML ? formOf(parameters, served, isList) : undefined;
-    if (form !== undefined) return form === "table" ? table(served, now) : form;
+    if (form !== undefined) return typeof form === "string" ? table(served, form, now) : form;
   }
   throw notAcceptable();
 }
@@ -36,13 +36,17 @@ function formOf(
   parameters: readonly string[],
   served: ServedResource,
   isList: boolean,
-): Representation | "table" | undefined {
+): Representation | `meta.k8s.io/${string}` | undefined {
   const as = parameters.find((parameter) => parameter.startsWith("as="))?.slice(3);
   if (as === undefined) return whole(served);
   if (as === (isList ? "PartialObjectMetadataList" : "PartialObjectMetadata")) return METADATA;
-  return as === "Table" && parameters.includes("v=v1") ? "table" : undefined;
+  const version = parameters.find((parameter) => parameter.startsWith("v="))?.slice(2);
+  return as === "Table" && version !== undefined && TABLE_VERSIONS.has(version)
+    ? `meta.k8s.io/${version}`
+    : undefined;
 }
 
+const TABLE_VERSIONS: ReadonlySet<string> = new Set(["v1", "v1beta1"]);
 const JSON_TYPES: ReadonlySet<string> = new Set(["application/json", "application/*", "*/*"]);
 const YAML = "application/yaml";
 
@@ -88,10 +92,11 @@ function whole({ apiVersion, kind, listKind, isBuiltIn }: ServedResource): Repre
   };
 }
 
-function table({ columns }: ServedResource, now: () => number): Representation {
+function table({ columns }: ServedResource, apiVersion: string, now: () => number): Representation {
+  const list = (objects: readonly JsonObject[], metadata: JsonObject): JsonObject =>
+    tableOf(objects, metadata, { columns, apiVersion, now: now() });
   return {
-    object: (one) =>
-      tableOf([one], { resourceVersion: metadataOf(one)["resourceVersion"] }, columns, now()),
-    list: (objects, metadata) => tableOf(objects, metadata, columns, now()),
+    object: (one) => list([one], { resourceVersion: metadataOf(one)["resourceVersion"] }),
+    list,
   };
 }

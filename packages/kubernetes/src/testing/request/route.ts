@@ -34,6 +34,9 @@ interface Place {
   /** Empty for a collection. */
   readonly name: string;
   readonly subresource: string | undefined;
+
+  /** Whether `watch/` precedes the resource: the older form of `?watch=true`. */
+  readonly isWatch: boolean;
 }
 
 /**
@@ -53,11 +56,22 @@ export function routeOf(
   if (found === undefined) return refuse(place, served);
   if (found.isBuiltIn && found.kind.endsWith("Review"))
     throw notImplemented(`FakeApi does not answer a ${found.kind}`);
-  const { namespace, name, subresource } = place;
+  const { namespace, name, subresource, isWatch } = place;
+  const { headers, body } = request;
+  const call = { served: found, namespace, name, subresource, query, headers, body };
+  if (isWatch && request.method === "GET")
+    return { ...call, verb: "watch", name: "", query: watchQuery(query, name) };
   const verb = verbFor(request.method, found, place, query);
   if (verb === undefined) throw methodNotAllowed(request.method, found, place);
-  const { headers, body } = request;
-  return { served: found, verb, namespace, name, subresource, query, headers, body };
+  return { ...call, verb };
+}
+
+/** The query of a watch of one object, in its older form. */
+function watchQuery(query: URLSearchParams, name: string): URLSearchParams {
+  const given = new URLSearchParams(query);
+  given.set("watch", "true");
+  if (name !== "") given.set("fieldSelector", `metadata.name=${name}`);
+  return given;
 }
 
 const OBJECT_VERBS: Readonly<Record<string, string>> = {
@@ -78,8 +92,9 @@ export function attributesOf(request: KubeRequest, { segments, query }: ParsedPa
   const place = placeOf(segments);
   const objectVerb = OBJECT_VERBS[request.method] ?? "";
   if (place === undefined || place.plural === "") return { ...NO_RESOURCE, verb: objectVerb, path };
-  const { group = "", namespace, plural, name, subresource } = place;
+  const { group = "", namespace, plural, name, subresource, isWatch } = place;
   const about = { group, plural, subresource, path };
+  if (isWatch) return { ...about, namespace, verb: "watch", name };
   if (name === "") return { ...about, namespace, ...collectionVerb(request.method, query) };
   // An object `namespaces/x` is in the namespace x.
   const isNamespace = plural === "namespaces" && group === "";
@@ -107,11 +122,15 @@ function selectedName(query: URLSearchParams): string {
 
 function placeOf([root, ...rest]: readonly string[]): Place | undefined {
   if (root !== "api" && root !== "apis") return undefined;
-  const [group, version, ...below] = root === "apis" ? rest : ["", ...rest];
+  const [group, version, ...parts] = root === "apis" ? rest : ["", ...rest];
+  const isWatch = parts[0] === "watch";
+  const below = isWatch ? parts.slice(1) : parts;
   const namespace = isNamespacePart(below) ? below[1] : undefined;
   const [plural = "", name = "", subresource, ...more] =
     namespace === undefined ? below : below.slice(2);
-  return more.length > 0 ? undefined : { group, version, namespace, plural, name, subresource };
+  return more.length > 0
+    ? undefined
+    : { group, version, namespace, plural, name, subresource, isWatch };
 }
 
 /** `namespaces/x/plural`, but not an object of the resource `namespaces` or its status. */

@@ -48,20 +48,24 @@ export function columnsOf(printed: unknown): readonly TableColumn[] {
   ];
 }
 
-/**
- * Objects as a table, for people.
- *
- * @param now - time of the server for ages, in milliseconds since the epoch
- */
+/** The form of a table. */
+export interface TableForm {
+  readonly columns: readonly TableColumn[];
+  readonly apiVersion: string;
+
+  /** Time of the server for ages, in milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** Objects as a table, for people. */
 export function tableOf(
   objects: readonly JsonObject[],
   metadata: JsonObject,
-  columns: readonly TableColumn[],
-  now: number,
+  { columns, apiVersion, now }: TableForm,
 ): JsonObject {
   return {
     kind: "Table",
-    apiVersion: "meta.k8s.io/v1",
+    apiVersion,
     metadata,
     columnDefinitions: columns.map(({ path: _, ...definition }) => definition),
     rows: objects.map((object) => ({
@@ -71,7 +75,7 @@ export function tableOf(
       }),
       object: {
         kind: "PartialObjectMetadata",
-        apiVersion: "meta.k8s.io/v1",
+        apiVersion,
         metadata: metadataOf(object),
       },
     })),

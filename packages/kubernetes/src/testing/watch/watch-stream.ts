@@ -61,14 +61,14 @@ export class WatchStream {
     const { version, sendsInitialEvents, allowsBookmarks } = this.#request;
     const key = this.#call.served.storeKey;
     const store = this.#state.store(key);
-    if (version > 0 && !sendsInitialEvents && version < store.floor) {
+    if (version > 0 && sendsInitialEvents !== true && version < store.floor) {
       const message = `too old resource version: ${version} (${store.floor})`;
       this.#send("ERROR", expired(message).status);
       this.#body.end();
       return;
     }
-    if (version === 0 || sendsInitialEvents) this.#sendExisting();
-    else for (const change of store.since(version)) this.#change(change);
+    if (sendsInitialEvents ?? version === 0) this.#sendExisting();
+    else if (version > 0) for (const change of store.since(version)) this.#change(change);
     const subscription = this.#state.subscribe(key, (change) => {
       if (change.version > version) this.#change(change);
     });

@@ -14,6 +14,7 @@ import {
 import type { ApiCall } from "../request/api-call.ts";
 import type { ServedResource } from "../served-resource.ts";
 import { decode } from "./decode.ts";
+import { duplicateFields } from "./duplicate-fields.ts";
 import type { ObjectWriter, Written } from "./object-writer.ts";
 import { applied } from "./ownership.ts";
 import { requirePlace, requireType } from "./read-object.ts";
@@ -26,7 +27,7 @@ import type { WriteOptions } from "./write-options.ts";
  * @throws Failure for a body that cannot be applied, and for fields that others own
  */
 export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteOptions): Written {
-  const given = readApplied(call);
+  const { given, unknown } = readApplied(call, options);
   const old = writer.find(call);
   if (old === undefined) requireNew(call, given);
   requireStorable(call.served, given);
@@ -43,11 +44,23 @@ export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteO
     old === undefined
       ? writer.create(call, withoutVersion(next), owned)
       : writer.update(call, old, next, owned);
-  return writer.warned(call, next, { options, write });
+  return writer.warned(call, next, { options, write, unknown });
 }
 
-function readApplied(call: ApiCall): JsonObject {
-  const object = parseJson(call.body ?? "");
+/** The object in the body of an apply, with what a reader of YAML says about it. */
+function readApplied(
+  call: ApiCall,
+  { fieldValidation }: WriteOptions,
+): { readonly given: JsonObject; readonly unknown: readonly string[] } {
+  const text = withoutTrailingCommas(call.body ?? "");
+  const object = parseJson(text);
+  const unknown = duplicateFields(text, object).map(
+    ({ line, name }) => `line ${line}: key ${JSON.stringify(name)} already set in map`,
+  );
+  if (fieldValidation === "Strict" && unknown.length > 0)
+    throw badRequest(
+      `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${unknown.join("\n  ")}`,
+    );
   if (!isObject(object))
     throw badRequest("the body of an apply must be a JSON object: FakeApi does not parse YAML");
   if (object["kind"] === undefined || object["apiVersion"] === undefined)
@@ -56,8 +69,16 @@ function readApplied(call: ApiCall): JsonObject {
   const metadata = metadataOf(object);
   if (metadata["managedFields"] !== undefined)
     throw badRequest("metadata.managedFields must be nil");
-  if (metadata["name"] === undefined) throw badRequest("metadata.name must be set in an apply");
-  return requirePlace(call, object);
+  if (!metadata["name"])
+    throw badRequest(
+      `the name of the object (${call.name} based on URL) was undeterminable: name must be provided`,
+    );
+  return { given: requirePlace(call, object), unknown };
+}
+
+/** An apply is YAML, which allows them. */
+function withoutTrailingCommas(text: string): string {
+  return text.replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, "$1");
 }
 
 /** The part that the path addresses: the status, or everything else. */
@@ -96,7 +117,7 @@ function orFailure<T>(call: ApiCall, work: () => T): T {
 
 function typedFailure({ served, body }: ApiCall, { message }: TypedValueError): Failure {
   const { name, namespace = "" } = metadataOf(parseJson(body ?? "") as JsonObject);
-  const text = `failed to create typed patch object (${namespace}/${name}; ${served.apiVersion}, Kind=${served.kind}): ${message}`;
+  const text = `failed to create typed patch object (${namespace}/${name}; ${served.group}/${served.version}, Kind=${served.kind}): ${message}`;
   return new Failure(500, { message: text });
 }
 

@@ -1,6 +1,16 @@
 import { badRequest, conflict, wrong } from "../failure.ts";
-import { defined, isObject, type JsonObject, metadataOf, parseJson, stringsOf } from "../json.ts";
+import {
+  defined,
+  isObject,
+  type JsonObject,
+  metadataOf,
+  parseJson,
+  stringsOf,
+  valueAt,
+} from "../json.ts";
+import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
+import { integerOf } from "../request/list-options.ts";
 import { isTrue } from "../request/route.ts";
 import type { ObjectWriter } from "./object-writer.ts";
 import { invalidOptions, type WriteOptions, writeOptionsOf } from "./write-options.ts";
@@ -15,6 +25,9 @@ export interface Deletion {
   readonly uid: unknown;
   readonly resourceVersion: unknown;
   readonly propagation: unknown;
+
+  /** Whether `orphanDependents: false` asks for the deletion of dependents. */
+  readonly keepsNone: boolean;
 }
 
 /** Parameters that a server takes from the body alone, if there is one. */
@@ -26,10 +39,10 @@ const IN_BODY = ["dryRun", "propagationPolicy", "orphanDependents"];
  * @throws Failure for a body that is not a `DeleteOptions`, and for an unknown propagation policy
  */
 export function deletionOf(call: ApiCall): Deletion {
-  const hasBody = call.body !== undefined && call.body !== "";
-  const body = hasBody ? parseJson(call.body) : {};
-  if (!isObject(body)) throw badRequest("the body of a delete must be DeleteOptions");
-  if (hasBody) for (const name of IN_BODY) call.query.delete(name);
+  const { body: text = "" } = call;
+  const body = text === "" ? {} : readOptions(text);
+  if (text === "") integerOf(call.query, "gracePeriodSeconds");
+  else for (const name of IN_BODY) call.query.delete(name);
   for (const value of stringsOf(body["dryRun"])) call.query.append("dryRun", value);
   const propagation = propagationOf(body, call.query);
   const { uid, resourceVersion } = isObject(body["preconditions"]) ? body["preconditions"] : {};
@@ -38,14 +51,57 @@ export function deletionOf(call: ApiCall): Deletion {
     uid,
     resourceVersion,
     propagation,
+    keepsNone: propagation === undefined && orphansOf(body, call.query) === false,
   };
+}
+
+/** @throws Failure for a body that is no `DeleteOptions`, and for a member of another form */
+function readOptions(text: string): JsonObject {
+  const body = parseJson(text);
+  if (!isObject(body)) {
+    const problem =
+      body === undefined
+        ? `invalid character '${text.trimStart()[0]}' looking for beginning of value`
+        : `json: cannot unmarshal ${goForm(body)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+    throw badRequest(`couldn't get version/kind; json parse error: ${problem}`);
+  }
+  const { kind, apiVersion } = body;
+  if (typeof kind === "string" && kind !== "" && kind !== "DeleteOptions")
+    throw badRequest(
+      `converting (${apiVersion}.${kind}) to (v1.DeleteOptions): unknown conversion`,
+    );
+  for (const path of Object.keys(FORMS)) requireForm(path, valueAt(body, path.split(".")));
+  return body;
+}
+
+function requireForm(path: string, value: unknown): void {
+  const [type, isOfForm] = FORMS[path] as (typeof FORMS)[string];
+  if (value === undefined || value === null || isOfForm(value)) return;
+  const owner = path.includes(".") ? "Preconditions" : "DeleteOptions";
+  throw badRequest(
+    `json: cannot unmarshal ${goForm(value)} into Go struct field ${owner}.${path} of type ${type}`,
+  );
+}
+
+/** The members of `DeleteOptions`, with their types in Go. */
+const FORMS: Readonly<Record<string, readonly [string, (value: unknown) => boolean]>> = {
+  gracePeriodSeconds: ["int64", Number.isInteger],
+  orphanDependents: ["bool", (value) => typeof value === "boolean"],
+  propagationPolicy: ["v1.DeletionPropagation", (value) => typeof value === "string"],
+  dryRun: ["[]string", Array.isArray],
+  "preconditions.uid": ["types.UID", (value) => typeof value === "string"],
+  "preconditions.resourceVersion": ["string", (value) => typeof value === "string"],
+};
+
+function orphansOf(body: JsonObject, query: URLSearchParams): unknown {
+  const text = query.get("orphanDependents");
+  return body["orphanDependents"] ?? (text === null ? undefined : isTrue(text));
 }
 
 /** The propagation policy of a delete, also as `orphanDependents`, its older form. */
 function propagationOf(body: JsonObject, query: URLSearchParams): unknown {
   const policy = body["propagationPolicy"] ?? query.get("propagationPolicy") ?? undefined;
-  const text = query.get("orphanDependents");
-  const orphans = body["orphanDependents"] ?? (text === null ? undefined : isTrue(text));
+  const orphans = orphansOf(body, query);
   if (policy === undefined) return orphans === true ? "Orphan" : undefined;
   if (orphans !== undefined) {
     const message = "orphanDependents and deletionPropagation cannot be both set";

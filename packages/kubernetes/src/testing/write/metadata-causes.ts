@@ -57,15 +57,27 @@ function* fieldCauses(metadata: JsonObject, path: string): Generator<Cause> {
 export function* keptCauses(metadata: JsonObject, path: string): Generator<Cause> {
   const { labels, annotations, ownerReferences } = metadata;
   yield* labelCauses(labels, `${path}.labels`);
-  for (const [annotation] of entriesOf(annotations))
-    for (const problem of keyProblems(annotation.toLowerCase()))
-      yield wrong(`${path}.annotations`, annotation, problem);
+  yield* annotationCauses(annotations, `${path}.annotations`);
   if (Array.isArray(ownerReferences))
     yield* ownerCauses(ownerReferences.filter(isObject), `${path}.ownerReferences`);
 }
 
+/** The most bytes of all annotations of an object, with their keys. */
+const MAX_ANNOTATIONS = 262_144;
+
+function* annotationCauses(annotations: unknown, field: string): Generator<Cause> {
+  let bytes = 0;
+  for (const [key, value] of entriesOf(annotations)) {
+    for (const problem of keyProblems(key.toLowerCase())) yield wrong(field, key, problem);
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(String(value));
+  }
+  if (bytes <= MAX_ANNOTATIONS) return;
+  const message = `Too long: may not be more than ${MAX_ANNOTATIONS} bytes`;
+  yield { reason: "FieldValueTooLong", message, field };
+}
+
 /** What is wrong with the key of a label or an annotation, or with a finalizer. */
-function* keyProblems(key: string): Generator<string> {
+export function* keyProblems(key: string): Generator<string> {
   const [name = "", prefix, more] = key.split("/").reverse();
   if (more !== undefined) {
     yield `a valid label key ${LETTERS_RULE} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`;
@@ -144,9 +156,14 @@ function* labelCauses(labels: unknown, path: string): Generator<Cause> {
   for (const [label, value] of entriesOf(labels)) {
     for (const problem of keyProblems(label)) yield wrong(path, label, problem);
     const text = String(value);
-    if (text.length > 63) yield wrong(path, text, TOO_LONG);
-    if (!VALUE.test(text)) yield wrong(path, text, VALUE_RULE);
+    for (const problem of valueProblems(text)) yield wrong(path, text, problem);
   }
+}
+
+/** What is wrong with the value of a label. */
+export function* valueProblems(value: string): Generator<string> {
+  if (value.length > 63) yield TOO_LONG;
+  if (!VALUE.test(value)) yield VALUE_RULE;
 }
 
 function* ownerCauses(owners: readonly JsonObject[], path: string): Generator<Cause> {

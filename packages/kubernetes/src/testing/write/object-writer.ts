@@ -69,9 +69,18 @@ export class ObjectWriter {
   warned(
     call: ApiCall,
     submitted: JsonObject,
-    { options, write }: { readonly options: WriteOptions; readonly write: () => Written },
+    {
+      options,
+      write,
+      unknown = [],
+    }: {
+      readonly options: WriteOptions;
+      readonly write: () => Written;
+      /** Texts about members of the body that have no meaning. */
+      readonly unknown?: readonly string[];
+    },
   ): Written {
-    const warnings = warningsFor(call, submitted, options);
+    const warnings = warningsFor(call, submitted, { options, unknown });
     try {
       const written = write();
       return { ...written, warnings: [...warnings, ...(written.warnings ?? [])] };
@@ -99,6 +108,7 @@ export class ObjectWriter {
     const owned = this.#owned(undefined, object, { call, options, now, given: undefined });
     if (this.#state.store(served.storeKey).get(key) !== undefined)
       throw alreadyExists(served, name, metadataOf(submitted)["generateName"]);
+    requireStorable(call, owned);
     const stored = this.#store(served, key, { object: owned, options });
     return { object: stored, isNew: true, warnings };
   }
@@ -125,6 +135,7 @@ export class ObjectWriter {
       const gone = withVersion(next, metadataOf(old)["resourceVersion"]);
       return { object: gone, isNew: false, warnings };
     }
+    requireStorable(call, next);
     const stored = this.#store(served, keyOfCall(call, call.name), { object: next, old, options });
     return { object: stored, isNew: false, warnings };
   }
@@ -242,10 +253,28 @@ function specOf({ hasStatus }: ServedResource, object: JsonObject): JsonObject {
 }
 
 /** @throws Failure for unknown fields, if the writer is strict about them */
-function warningsFor(call: ApiCall, submitted: JsonObject, options: WriteOptions): string[] {
-  const { unknown } = normalize(call.served, submitted);
+/** The most bytes of a request to etcd, less a kilobyte for what is beside the object. */
+const MAX_OBJECT = 1_572_864 - 1_024;
+
+/** A write whose body has no more bytes does not make an object too large. */
+const SMALL_BODY = 10_000;
+
+/** @throws Failure for an object that is too large for etcd */
+function requireStorable({ body = "" }: ApiCall, object: JsonObject): void {
+  if (body.length <= SMALL_BODY || Buffer.byteLength(JSON.stringify(object)) <= MAX_OBJECT) return;
+  throw new Failure(500, { message: "etcdserver: request is too large" });
+}
+
+function warningsFor(
+  call: ApiCall,
+  submitted: JsonObject,
+  { options, unknown }: { readonly options: WriteOptions; readonly unknown: readonly string[] },
+): string[] {
   const owners = ownerWarnings(submitted, call.verb);
-  const texts = unknown.map((path) => `unknown field "${path}"`);
+  const texts = [
+    ...unknown,
+    ...normalize(call.served, submitted).unknown.map((path) => `unknown field "${path}"`),
+  ];
   if (texts.length === 0 || options.fieldValidation === "Ignore") return owners;
   if (options.fieldValidation === "Strict")
     throw decodeFailure(call, `strict decoding error: ${texts.join(", ")}`, submitted);

@@ -1,13 +1,10 @@
 import { badRequest, Failure, unsupportedMediaType } from "../failure.ts";
 import { isObject, type JsonObject, metadataOf, parseJson, UnsafePatchError } from "../json.ts";
-import {
-  JsonPatchError,
-  type JsonPatchOperation,
-  jsonPatch,
-  OPERATIONS,
-} from "../patch/json-patch.ts";
+import { JsonPatchError, jsonPatch } from "../patch/json-patch.ts";
+import { goForm, JsonPatchFormError, readJsonPatch } from "../patch/json-patch-operations.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
 import type { ApiCall } from "../request/api-call.ts";
+import { duplicateTexts } from "./duplicate-fields.ts";
 
 const MERGE = "application/merge-patch+json";
 const JSON_PATCH = "application/json-patch+json";
@@ -20,26 +17,38 @@ export function contentTypeOf({ headers }: ApiCall): string {
   return ((headers["content-type"] ?? "").split(";")[0] as string).trim();
 }
 
+/** An object after a patch. */
+export interface Patched {
+  readonly object: JsonObject;
+
+  /** Texts about members of the patch that have no meaning. */
+  readonly unknown: readonly string[];
+}
+
 /**
  * The object after the merge patch or the JSON patch in a call.
  *
  * @throws Failure for a patch of another type, a malformed one, and one that does not apply
  */
-export function patchedObject(call: ApiCall, object: JsonObject): JsonObject {
+export function patchedObject(call: ApiCall, object: JsonObject): Patched {
   const type = contentTypeOf(call);
   if (type !== MERGE && type !== JSON_PATCH) throw unsupportedMediaType([JSON_PATCH, MERGE, APPLY]);
   const patch = parseJson(call.body ?? "");
   const target = call.served.isBuiltIn ? object : inOrder(object);
   try {
-    const patched =
-      type === MERGE
-        ? mergePatch(target, requirePatch(patch))
-        : jsonPatch(target, requireOperations(patch));
-    if (isObject(patched)) return patched;
+    if (type === MERGE)
+      return {
+        object: mergePatch(target, requirePatch(patch)) as JsonObject,
+        unknown: duplicateTexts(call),
+      };
+    const { operations, unknown } = readJsonPatch(patch);
+    const patched = jsonPatch(target, operations);
+    if (!isObject(patched)) throw new JsonPatchError("a patch must leave an object");
+    const texts = unknown.map((path) => `json patch unknown field "${path}"`);
+    return { object: patched, unknown: [...duplicateTexts(call, "json patch "), ...texts] };
   } catch (error) {
     throw failureOf(error);
   }
-  throw badRequest("a patch must leave an object");
 }
 
 /** A custom object as a server writes it: the fields of its metadata in the order of the alphabet. */
@@ -49,7 +58,8 @@ function inOrder(object: JsonObject): JsonObject {
 }
 
 function failureOf(error: unknown): unknown {
-  if (error instanceof UnsafePatchError) return badRequest(error.message);
+  if (error instanceof UnsafePatchError || error instanceof JsonPatchFormError)
+    return badRequest(error.message);
   if (error instanceof JsonPatchError) return unprocessable();
   return error;
 }
@@ -60,18 +70,9 @@ function unprocessable(): Failure {
 }
 
 function requirePatch(patch: unknown): JsonObject {
-  if (!isObject(patch)) throw badRequest("a merge patch must be a JSON object");
-  return patch;
-}
-
-function requireOperations(patch: unknown): JsonPatchOperation[] {
-  if (!Array.isArray(patch)) throw badRequest("a JSON patch must be an array of operations");
-  for (const operation of patch) {
-    const { op, path, from } = isObject(operation) ? operation : ({} as JsonObject);
-    const needsFrom = op === "move" || op === "copy";
-    const isWell = (OPERATIONS as readonly unknown[]).includes(op) && typeof path === "string";
-    if (!isWell || (needsFrom && typeof from !== "string"))
-      throw badRequest(`Unexpected kind: ${op}`);
-  }
-  return patch as JsonPatchOperation[];
+  if (isObject(patch)) return patch;
+  if (patch === null || patch === undefined) throw badRequest("Invalid JSON Patch");
+  throw badRequest(
+    `error decoding patch: json: cannot unmarshal ${goForm(patch)} into Go value of type map[string]interface {}`,
+  );
 }

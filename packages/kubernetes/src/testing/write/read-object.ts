@@ -12,7 +12,9 @@ import { decode, decodeFailure } from "./decode.ts";
 export function readObject(call: ApiCall): JsonObject {
   const type = (call.headers["content-type"] ?? "application/json").split(";")[0]?.trim();
   if (type !== "application/json") throw unsupportedMediaType(["application/json"]);
-  const object = parseJson(call.body ?? "");
+  const parsed = parseJson(call.body ?? "");
+  // A server reads null as an empty object of a built-in type.
+  const object = parsed === null && call.served.isBuiltIn ? {} : parsed;
   if (!isObject(object)) throw badRequest("the body of the request must be a JSON object");
   requireType(call, object);
   return requirePlace(call, decode(call, object));
@@ -21,13 +23,13 @@ export function readObject(call: ApiCall): JsonObject {
 /** Checks API version and kind. A built-in type may leave them out. */
 export function requireType({ served }: ApiCall, object: JsonObject): void {
   const { apiVersion, kind } = object;
-  if (served.isBuiltIn && apiVersion === undefined && kind === undefined) return;
-  if (typeof kind !== "string" || kind === "")
+  const canMiss = (value: unknown): boolean => served.isBuiltIn && value === undefined;
+  if ((typeof kind !== "string" || kind === "") && !canMiss(kind))
     throw badRequest("Object 'Kind' is missing in the body of the request");
-  if (kind !== served.kind) throw otherKind(served, object);
-  if (apiVersion !== served.apiVersion)
+  if (kind !== served.kind && !canMiss(kind)) throw otherKind(served, object);
+  if (apiVersion !== served.apiVersion && !canMiss(apiVersion))
     throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
+      `the API version in the data (${apiVersion ?? ""}) does not match the expected API version (${served.apiVersion})`,
     );
 }
 

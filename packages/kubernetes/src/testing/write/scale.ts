@@ -1,4 +1,4 @@
-import { badRequest, invalid, wrong } from "../failure.ts";
+import { badRequest, Failure, invalid, wrong } from "../failure.ts";
 import {
   defined,
   isObject,
@@ -8,15 +8,18 @@ import {
   pick,
   valueAt,
 } from "../json.ts";
+import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import type { ScalePaths } from "../served-resource.ts";
+import { decodeFailure } from "./decode.ts";
 import type { ObjectWriter } from "./object-writer.ts";
 import { patchedObject } from "./patch-object.ts";
 import { writeOptionsOf } from "./write-options.ts";
 
-/** The subresource `scale` of an object. */
+/** The subresource `scale` of an object. Replicas of 0 are left out. */
 function scaleOf(paths: ScalePaths, object: JsonObject): JsonObject {
   const { specReplicas, statusReplicas, selector } = paths;
+  const replicas = valueAt(object, specReplicas);
   const metadata = pick(metadataOf(object), [
     ...["name", "namespace", "uid", "resourceVersion", "creationTimestamp"],
   ]);
@@ -24,7 +27,7 @@ function scaleOf(paths: ScalePaths, object: JsonObject): JsonObject {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata,
-    spec: defined({ replicas: valueAt(object, specReplicas) }),
+    spec: defined({ replicas: replicas || undefined }),
     status: defined({
       replicas: valueAt(object, statusReplicas) ?? 0,
       selector: selector && valueAt(object, selector),
@@ -35,16 +38,25 @@ function scaleOf(paths: ScalePaths, object: JsonObject): JsonObject {
 /**
  * Reads or writes the subresource `scale`.
  *
- * @throws Failure for an object that does not exist, and for a number of replicas that is none
+ * @throws Failure for an object that does not exist, a read of one without replicas, and a number of replicas that is none
  */
 export function answerScale(writer: ObjectWriter, call: ApiCall, paths: ScalePaths): JsonObject {
   const old = writer.get(call);
-  if (call.verb === "get") return scaleOf(paths, old);
+  if (call.verb === "get") {
+    if (valueAt(old, paths.specReplicas) === undefined) throw missing(paths.specReplicas);
+    return scaleOf(paths, old);
+  }
   const isPatch = call.verb === "patch";
   const kind = isPatch ? "PatchOptions" : "UpdateOptions";
-  const scale = isPatch ? patchedObject(call, scaleOf(paths, old)) : readScale(call);
+  const scale = isPatch ? patchedObject(call, scaleOf(paths, old)).object : readScale(call);
   const replicas = valueAt(scale, ["spec", "replicas"]) ?? 0;
-  if (!Number.isInteger(replicas) || Number(replicas) < 0) throw negative(call, paths, replicas);
+  if (!Number.isInteger(replicas))
+    throw decodeFailure(
+      call,
+      `json: cannot unmarshal ${goForm(replicas)} into Go struct field ScaleSpec.spec.replicas of type int32`,
+      scale,
+    );
+  if (Number(replicas) < 0) throw negative(call, paths, replicas);
   const scaled = withValue(old, paths.specReplicas, replicas);
   const given = pick(metadataOf(scale), ["resourceVersion", "uid"]);
   const metadata = { ...metadataOf(scaled), ...given };
@@ -56,6 +68,15 @@ function readScale({ body = "" }: ApiCall): JsonObject {
   const scale = parseJson(body);
   if (isObject(scale)) return scale;
   throw badRequest("the body of the request must be a JSON object");
+}
+
+function missing(specReplicas: readonly string[]): Failure {
+  const message = `the spec replicas field ".${specReplicas.join(".")}" does not exist`;
+  return new Failure(500, {
+    reason: "InternalError",
+    message: `Internal error occurred: ${message}`,
+    details: { causes: [{ message }] },
+  });
 }
 
 function negative(

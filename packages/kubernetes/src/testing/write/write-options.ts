@@ -1,5 +1,5 @@
 import type { Manager } from "../apply/managers.ts";
-import { type Cause, type Failure, invalid } from "../failure.ts";
+import { type Cause, type Failure, invalid, wrong } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { isTrue } from "../request/route.ts";
 
@@ -65,6 +65,9 @@ const FORBIDDEN_FORCE: Cause = {
 /** Longest name of a manager. */
 const MAX_MANAGER = 128;
 
+/** Letters that the name of a manager must not have. */
+const UNPRINTABLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+
 function managerCauses(manager: string | null, isApply: boolean): Cause[] {
   const field = "fieldManager";
   if (!manager)
@@ -77,9 +80,14 @@ function managerCauses(manager: string | null, isApply: boolean): Cause[] {
           },
         ]
       : [];
-  if (manager.length <= MAX_MANAGER) return [];
-  const message = `Too long: may not be more than ${MAX_MANAGER} bytes`;
-  return [{ reason: "FieldValueTooLong", message, field }];
+  if (manager.length > MAX_MANAGER) {
+    const message = `Too long: may not be more than ${MAX_MANAGER} bytes`;
+    return [{ reason: "FieldValueTooLong", message, field }];
+  }
+  return [...manager.matchAll(UNPRINTABLE)].slice(0, 1).map(({ 0: letter, index }) => {
+    const code = letter.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+    return wrong(field, manager, `invalid character U+${code} (at position ${index})`);
+  });
 }
 
 /** A failure about the parameters of a request. */
@@ -87,7 +95,8 @@ export function invalidOptions(kind: string, causes: readonly Cause[]): Failure 
   return invalid({ group: "meta.k8s.io", plural: kind }, "", causes);
 }
 
-function notSupported(field: string, value: unknown, supported: readonly string[]): Cause {
+/** A value that is none of those that a parameter may have. */
+export function notSupported(field: string, value: unknown, supported: readonly string[]): Cause {
   const list = supported.map((one) => JSON.stringify(one)).join(", ");
   const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`;
   return { reason: "FieldValueNotSupported", message, field };
