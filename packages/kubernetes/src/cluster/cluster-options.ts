@@ -59,7 +59,8 @@ export interface ClusterOptions extends ApiTargetOptions {
 
   /**
    * Milliseconds without a byte after which a list or a watch is given up and asked for again. Above 0, or
-   * `Infinity`. A server sends a bookmark about once a minute.
+   * `Infinity`. A server sends a bookmark about once a minute, but none while nothing changes: then a watch asks to be
+   * ended after 80 % of this time.
    *
    * @defaultValue `90_000`
    */

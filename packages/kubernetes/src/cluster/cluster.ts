@@ -37,11 +37,11 @@ interface Registration {
  * | --- | --- |
  * | closes a watch that brought something or was open for 5 s | watches on, at once |
  * | closes watches at once | watches on after 0.8 s, doubled to 20 s with jitter; lists after the third |
- * | sends nothing for `idleTimeout` | compares the server's version, and watches on |
+ * | sends nothing for `idleTimeout` | compares the server's version, and watches on, from then on for less than `idleTimeout`: the server's end of such a watch says that nothing has happened |
  * | responds 410: its history is too short | lists, and reports the difference |
  * | responds 429 or 503 and names a time | asks again after that time, plus up to 20 %, at most 5 minutes |
  * | responds with another error, breaks the connection, sends garbage | asks again after the backoff; lists after three watches that did not move its version |
- * | sends neither event nor bookmark for 10 minutes | lists |
+ * | sends neither event nor bookmark nor the end of a watch for 10 minutes | lists |
  * | was restored from an older state | lists |
  *
  * An informer keeps its objects meanwhile. `status()` has the last error.

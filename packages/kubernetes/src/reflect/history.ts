@@ -30,7 +30,10 @@ export class History {
   watches = 0;
   /** Version of the server in the last probe since the last list. Older events say nothing about its state now. */
   probed: string | undefined = undefined;
-  /** When the last event or bookmark came that was not older than the probe, or the last list was complete. */
+  /**
+   * When the last event or bookmark came that was not older than the probe, a watch ended at its time, or the last list
+   * was complete.
+   */
   heardAt: number | undefined = undefined;
   /** Time of the last event on the wall clock. */
   lastEventAt: number | undefined = undefined;
@@ -77,7 +80,7 @@ export class History {
     this.#recentWatches.push(this.#now);
   }
 
-  /** The server has told its state of now: by a list, an event or a bookmark. */
+  /** The server has told its state of now: by a list, an event, a bookmark or the end of a full watch. */
   heard(): void {
     this.heardAt = this.#now;
     this.#failures = 0;

@@ -6,8 +6,8 @@ type RequestKind = "list" | "watch";
 
 /** How a list and watch ended. */
 export type SessionEnd =
-  /** The server closed the watch. */
-  | { readonly kind: "closed" }
+  /** The server closed the watch: after the time that it asked for, if `isFull`. */
+  | { readonly kind: "closed"; readonly isFull: boolean }
   /** No byte came for the idle timeout, or the watch outlasted the time that it asked for. */
   | { readonly kind: "idle" }
   /** 410: the server's history does not reach back to our version. */
@@ -35,9 +35,11 @@ export interface StepFacts {
   readonly hasAdvanced: boolean;
   /** Number of consecutive watches before this one that ended without moving our version. */
   readonly fruitless: number;
+  /** See {@link NextStep.isShort}. */
+  readonly isShort: boolean;
   /** Milliseconds since the last list ended, successful or not. */
   readonly sinceList: number;
-  /** Milliseconds since the last event, bookmark or complete list. */
+  /** Milliseconds since the last event, bookmark, full watch or complete list. */
   readonly silentFor: number;
   /** Number of watches asked for within {@link WATCH_PERIOD}. */
   readonly watches: number;
@@ -52,6 +54,11 @@ export interface NextStep {
   readonly delay: "none" | "backoff" | number;
   /** Whether the backoff begins again, before this delay. */
   readonly reset: boolean;
+  /**
+   * Whether the watch ends before the idle timeout. A server sends a quiet kind no bookmark: the end of a watch, at the
+   * time that it asked for, then says that the server lives and has no event.
+   */
+  readonly isShort: boolean;
   /** See {@link StepFacts.fruitless}. */
   readonly fruitless: number;
 }
@@ -96,14 +103,19 @@ export function nextStep(end: SessionEnd, facts: StepFacts): NextStep {
     probe: request === "watch" && next.probe,
     delay: next.delay === "none" && isCrowded ? "backoff" : next.delay,
     reset: facts.isHealthy && !isCrowded,
+    isShort: request === "watch" && isQuiet(end, facts),
     fruitless: request === "list" ? 0 : fruitless,
   };
 }
 
-function requestAfter(end: SessionEnd, { request, isHealthy, sinceList }: StepFacts): Request {
+function requestAfter(end: SessionEnd, facts: StepFacts): Request {
+  const { request, isHealthy, hasAdvanced, sinceList } = facts;
   switch (end.kind) {
-    case "closed":
-      return { request: "watch", probe: false, delay: isHealthy ? "none" : "backoff" };
+    case "closed": {
+      // A watch from a version of the future ends as well as a quiet one.
+      const probe = end.isFull && !hasAdvanced;
+      return { request: "watch", probe, delay: isHealthy ? "none" : "backoff" };
+    }
     case "idle":
       // A watch took its time. A list that hangs is not asked for faster because of that.
       return { request, probe: true, delay: request === "list" ? "backoff" : "none" };
@@ -120,10 +132,15 @@ function requestAfter(end: SessionEnd, { request, isHealthy, sinceList }: StepFa
   }
 }
 
+/** Whether nothing has come since a watch without a byte. */
+function isQuiet(end: SessionEnd, { hasAdvanced, isShort }: StepFacts): boolean {
+  return !hasAdvanced && (end.kind === "idle" || isShort);
+}
+
 /** A server that is away, or that closes a quiet watch after some seconds, says nothing about our version. */
 function fruitlessAfter(end: SessionEnd, facts: StepFacts): number {
   const { request, isProbe, isHealthy, hasAdvanced, fruitless } = facts;
-  if (request === "list" || hasAdvanced) return 0;
+  if (request === "list" || hasAdvanced || (end.kind === "closed" && end.isFull)) return 0;
   const isFailure = end.kind === "failed" || end.kind === "idle";
   const isEarlyEnd = end.kind === "closed" && !isHealthy;
   return (isFailure && !isProbe) || isEarlyEnd ? fruitless + 1 : fruitless;

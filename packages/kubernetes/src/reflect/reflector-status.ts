@@ -33,9 +33,9 @@ export interface ReflectorStatus {
   /** Time of the last event on the wall clock: milliseconds since the epoch. Undefined if there was none. */
   readonly lastEventAt: number | undefined;
   /**
-   * Milliseconds since the last event or bookmark of the watch, or the last complete list. A bookmark comes about
-   * once a minute; after 10 minutes of silence the informer lists. `null` before the first complete list:
-   * `lastError` is the reason.
+   * Milliseconds since the last event, bookmark or timely end of a watch, or the last complete list. Each comes within
+   * about `idleTimeout`, also while nothing happens; after 10 minutes of silence the informer lists. `null` before the
+   * first complete list: `lastError` is the reason.
    */
   readonly silentFor: number | null;
   /**

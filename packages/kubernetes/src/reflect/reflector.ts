@@ -71,6 +71,9 @@ type State =
 /** Length of a watch, in seconds: the server closes it after this time, or up to twice that. */
 const WATCH_SECONDS = 300;
 
+/** Length of a short watch, as a share of the idle timeout. */
+const SHORT = 0.8;
+
 /** A watch that outlasts the time that it asked for by this, in milliseconds, is given up. */
 const WATCH_GRACE = 60_000;
 
@@ -79,7 +82,10 @@ const SPREAD = 0.2;
 
 const IDLE: State = { kind: "idle" };
 
-const FIRST: NextStep = { request: "list", probe: false, delay: "none", reset: true, fruitless: 0 };
+const FIRST: NextStep = {
+  ...{ request: "list", probe: false, delay: "none", reset: true },
+  ...{ isShort: false, fruitless: 0 },
+};
 
 /** Keeps a store equal to the server: lists, then watches, again and again until its signal aborts. */
 export class Reflector {
@@ -119,7 +125,10 @@ export class Reflector {
   }
 
   /** One list that a watch follows, or one watch: resolves with its end. Rejects with `signal.reason`. */
-  async #listAndWatch({ request, probe }: NextStep, signal: AbortSignal): Promise<SessionEnd> {
+  async #listAndWatch(
+    { request, probe, isShort }: NextStep,
+    signal: AbortSignal,
+  ): Promise<SessionEnd> {
     const { store, history } = this;
     const { target, idleTimeout } = this.settings;
     using scope = new RequestScope({ target, idleTimeout }, signal);
@@ -132,7 +141,7 @@ export class Reflector {
         history.probed = current;
         history.isRefused = false;
       }
-      return await this.#watch(scope);
+      return await this.#watch(scope, isShort);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       return endOf(scope.signal.aborted ? scope.signal.reason : error);
@@ -176,12 +185,14 @@ export class Reflector {
     return currentVersion(this.listWatch, scope.target, scope.signal);
   }
 
-  async #watch(scope: RequestScope): Promise<SessionEnd> {
+  async #watch(scope: RequestScope, isShort: boolean): Promise<SessionEnd> {
     const { listWatch, store, history } = this;
-    const { random, relistEvery, hooks } = this.settings;
+    const { random, relistEvery, hooks, idleTimeout } = this.settings;
     const { target, signal } = scope;
     const { clock } = target;
-    const timeoutSeconds = Math.floor(jitter(WATCH_SECONDS, 1, random));
+    const timeoutSeconds = isShort
+      ? Math.max(1, Math.floor((SHORT * idleTimeout) / 1_000))
+      : Math.floor(jitter(WATCH_SECONDS, 1, random));
     const request = requestFor(listWatch, "watch", {
       watch: true,
       allowWatchBookmarks: true,
@@ -213,7 +224,9 @@ export class Reflector {
         if (consistency !== "consistent") return { kind: consistency };
       }
       signal.throwIfAborted();
-      return { kind: "closed" };
+      const isFull = clock.monotonic() - state.openedAt >= timeoutSeconds * 1_000;
+      if (isFull) history.heard();
+      return { kind: "closed", isFull };
     } finally {
       const duration = clock.monotonic() - startedAt;
       const { events } = state;
@@ -238,7 +251,7 @@ export class Reflector {
   }
 
   /** Decides the next step, by the state in which the session ended. */
-  #stepAfter(end: SessionEnd, { fruitless }: NextStep): NextStep {
+  #stepAfter(end: SessionEnd, { fruitless, isShort }: NextStep): NextStep {
     const state = this.#state;
     const watch = state.kind === "watching" ? state : undefined;
     const hasOpened =
@@ -251,6 +264,7 @@ export class Reflector {
       isHealthy: watch !== undefined && (watch.events > 0 || hasOpened),
       hasAdvanced: watch !== undefined && watch.from !== this.store.version,
       fruitless,
+      isShort,
       ...this.history.facts(),
     });
   }

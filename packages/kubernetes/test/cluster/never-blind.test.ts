@@ -430,6 +430,39 @@ describe("a Retry-After", () => {
   });
 });
 
+describe("a server on which nothing happens", () => {
+  it("is listed once, watched for 80 % of the idle timeout, and heard at each end", async () => {
+    const world = new World();
+    await world.run(async () => {
+      const informer = await synced(world);
+      await world.clock.sleep(24 * HOUR);
+      expect(status(world)).toMatchObject({ lists: 1, lastError: undefined });
+      expect(status(world).silentFor).toBeLessThan(90_000);
+      const watches = world.requests("watch").map(([, at]) => at);
+      expect(watches.slice(0, 4)).toEqual([0, 90_000, 162_000, 234_000]);
+      expect(watches).toHaveLength(2 + Math.floor((24 * HOUR - 90_000) / 72_000));
+      expect(isReady(world)).toBe(true);
+      await world.put("ann", "at last");
+      await world.clock.sleep(0);
+      expect(texts(informer)).toEqual(["ann: at last"]);
+      await world.clock.sleep(72_000); // an event makes the next watch a long one
+      expect(world.asked("watch").at(-1)?.query.get("timeoutSeconds")).toBe("300");
+    });
+  });
+
+  it("is listed when it was restored to an older state meanwhile", async () => {
+    const world = new World();
+    await world.run(async () => {
+      const snapshot = world.api.snapshot();
+      const informer = await synced(world);
+      await world.clock.sleep(10 * MINUTE);
+      world.api.restore(snapshot);
+      await world.clock.sleep(3 * MINUTE);
+      expect(texts(informer)).toEqual([]);
+    });
+  });
+});
+
 describe("a server that never ends", () => {
   it("a watch that trickles newlines ends with the idle timeout", async () => {
     const world: World = new World({
@@ -463,8 +496,10 @@ describe("a server that never ends", () => {
       await synced(world);
       await world.clock.sleep(20 * MINUTE);
     });
-    // timeoutSeconds is 300: `random` draws 0.
-    expect(world.requests("watch").map(([, at]) => at)).toEqual([0, 360_000, 720_000, 1_080_000]);
+    // timeoutSeconds is 300 after a list: `random` draws 0. It is 72 after a watch without an event, and a list follows
+    // the third.
+    const times = [0, 360_000, 492_000, 624_000, 984_000, 1_116_000];
+    expect(world.requests("watch").map(([, at]) => at)).toEqual(times);
   });
 
   it("a list whose continue token never changes is an error", async () => {

@@ -49,6 +49,22 @@ describe("a cache on any cluster", () => {
     expect(new Set(versions).size).toBe(versions.length);
   });
 
+  test("lists a quiet kind once, and hears the end of each of its watches", async () => {
+    const { namespace } = named;
+    await using watched = await watching({ idleTimeout: 5_000 });
+    const reflector = () => {
+      const [first] = watched.cluster.status().informers[0]?.reflectors ?? [];
+      if (first === undefined) throw new Error("there is no informer");
+      return first;
+    };
+    await poll(() => reflector().watches >= 6, { timeout: 120_000 });
+    const { lists, silentFor, lastError } = reflector();
+    expect({ lists, lastError }).toEqual({ lists: 1, lastError: undefined });
+    expect(silentFor).toBeLessThan(60_000); // the first watch alone hears nothing
+    await write(watched.client, namespace, "late");
+    await poll(() => watched.maps.get(`${namespace}/late`), { timeout: 60_000 });
+  });
+
   test("survives watches that the server closes every 6 s, with one list in all", async () => {
     const { namespace } = named;
     await using watched = await watching({ shorten: 6 });

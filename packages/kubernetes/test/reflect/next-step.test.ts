@@ -12,6 +12,7 @@ const calm: StepFacts = {
   isHealthy: false,
   hasAdvanced: false,
   fruitless: 0,
+  isShort: false,
   sinceList: 60_000,
   silentFor: 30_000,
   watches: 1,
@@ -19,9 +20,11 @@ const calm: StepFacts = {
 const healthy: Partial<StepFacts> = { isHealthy: true };
 const moved: Partial<StepFacts> = { isHealthy: true, hasAdvanced: true };
 const listing: Partial<StepFacts> = { request: "list" };
+const short: Partial<StepFacts> = { isShort: true };
 const crowded: Partial<StepFacts> = { isHealthy: true, hasAdvanced: true, watches: 5 };
 
-const closed: SessionEnd = { kind: "closed" };
+const closed: SessionEnd = { kind: "closed", isFull: false };
+const full: SessionEnd = { kind: "closed", isFull: true };
 const idle: SessionEnd = { kind: "idle" };
 const failed: SessionEnd = { kind: "failed", error: new Error("reset") };
 const busy: SessionEnd = { kind: "busy", after: 7_000 };
@@ -29,7 +32,8 @@ const expired: SessionEnd = { kind: "expired" };
 
 type Row = [name: string, end: SessionEnd, facts: Partial<StepFacts>, next: string];
 
-// `!` after the name of the request: the probe comes first. `*`: the backoff is reset before the delay.
+// `!` after the name of the request: the probe comes first. `*`: the backoff is reset before the delay. `short`: the watch
+// ends before the idle timeout.
 const rows: Row[] = [
   ["close after an event or a bookmark", closed, moved, "watch none *"],
   ["close after 5 s", closed, healthy, "watch none *"],
@@ -49,7 +53,7 @@ const rows: Row[] = [
   ["the second in a row", closed, { fruitless: 1 }, "watch backoff fruitless 2"],
   ["the third in a row", closed, { fruitless: 2 }, "list backoff"],
   ["close of a list", closed, { ...listing, fruitless: 2 }, "watch backoff"],
-  ["no byte for the idle timeout", idle, {}, "watch! none fruitless 1"],
+  ["no byte for the idle timeout", idle, {}, "watch! none short fruitless 1"],
   ["no byte, the third in a row", idle, { fruitless: 2 }, "list none"],
   ["no byte after an event", idle, moved, "watch! none *"],
   ["no byte of a list", idle, listing, "list backoff"],
@@ -89,6 +93,12 @@ const rows: Row[] = [
     "list backoff",
   ],
   ["no byte when crowded", idle, crowded, "watch! backoff"],
+  ["close at its time, after a fruitless one", full, { ...healthy, fruitless: 2 }, "watch! none *"],
+  ["close of a short watch at its time", full, { ...healthy, ...short }, "watch! none * short"],
+  ["close of a short watch after an event", full, { ...moved, ...short }, "watch none *"],
+  ["no byte of a short watch", idle, { ...short, fruitless: 1 }, "watch! none short fruitless 2"],
+  ["another error of a short watch", failed, short, "watch! backoff short fruitless 1"],
+  ["410 of a short watch", expired, short, "list none"],
 ];
 
 describe("a list and watch that ends with", () => {
@@ -97,11 +107,12 @@ describe("a list and watch that ends with", () => {
   });
 });
 
-function format({ request, probe, delay, reset, fruitless }: NextStep): string {
+function format({ request, probe, delay, reset, isShort, fruitless }: NextStep): string {
   return [
     probe ? `${request}!` : request,
     delay,
     reset ? "*" : "",
+    isShort ? "short" : "",
     fruitless > 0 ? `fruitless ${fruitless}` : "",
   ]
     .filter((part) => part !== "")

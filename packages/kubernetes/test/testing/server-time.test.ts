@@ -42,6 +42,17 @@ describe("a watch", () => {
     expect(kit.clock.waiters()).toBe(0);
   });
 
+  it("gets no bookmark while the version stays the one at which it began", async () => {
+    const kit = new ApiKit();
+    await kit.send("POST", CONFIG_MAPS, { body: configMap("other") });
+    for (const version of ["2", "0"]) {
+      const query = `resourceVersion=${version}&timeoutSeconds=150&allowWatchBookmarks=true`;
+      const watch = await kit.watch(WIDGETS, query);
+      await kit.clock.run(() => watch.reading);
+      expect(watch.events).toEqual([]);
+    }
+  });
+
   it("without a timeout ends after 30 to 60 minutes", async () => {
     const kit = new ApiKit();
     const watch = await kit.watch(WIDGETS, "resourceVersion=1");

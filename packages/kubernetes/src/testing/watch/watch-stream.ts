@@ -38,6 +38,8 @@ export class WatchStream {
   readonly #format: (object: JsonObject) => JsonObject;
   readonly #call: ApiCall;
   readonly #end: number;
+  /** The version at which it began. */
+  readonly #from: number;
 
   /** Begins the watch; it ends with its body. */
   constructor({ state, clock, call, request, body, longest }: WatchOptions) {
@@ -54,6 +56,7 @@ export class WatchStream {
     );
     this.#format = (one) => object(asServed(call.served, one));
     this.#end = clock.monotonic() + (request.timeout ?? longest);
+    this.#from = request.version || state.version;
     this.#begin();
   }
 
@@ -117,9 +120,10 @@ export class WatchStream {
     return Math.min(BOOKMARK_PERIOD, left - BOOKMARK_BEFORE_END);
   }
 
-  /** A watch from a version of the future gets none, as on the server. */
+  /** As on the server, a bookmark that does not lead beyond the begin of the watch is left out. */
   #bookmark(annotations?: JsonObject): void {
-    if (this.#state.version < this.#request.version) return;
+    const isAhead = this.#state.version > this.#from;
+    if (!isAhead && (annotations === undefined || this.#state.version < this.#from)) return;
     const { apiVersion, kind } = this.#call.served;
     const metadata = {
       resourceVersion: String(this.#state.version),
