@@ -1,3 +1,6 @@
+import { deferred } from "@holdfast/clock/internal";
+import { withTimeout } from "@holdfast/wait";
+
 /** A class of `pg.Client`, as far as {@link cancelRequest} needs it. */
 type Canceller = new (
   options: object,
@@ -10,8 +13,20 @@ type Canceller = new (
   on(event: "error", listener: () => void): unknown;
 };
 
-/** Maximum time to connect for a request to cancel, in milliseconds. */
-const CANCEL_TIMEOUT = 5_000;
+/** The part of a `pg.Client` that {@link cancelRequest} uses. */
+interface Connection {
+  readonly processID: unknown;
+  readonly secretKey: unknown;
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
+  end(): Promise<void>;
+}
+
+/** Events of a connection that has no request under way. */
+const ANSWERS = ["drain", "end", "error"];
+
+/** How often the server is asked, how long to connect for that, and how long to wait for the effect, in milliseconds. */
+const CANCEL = { attempts: 3, connect: 3_000, wait: 1_000 };
 
 /** Whether an error is a server's own, which has answered. Errors of the driver and of Node have no SQLSTATE. */
 export function isOfServer(error: unknown): error is { readonly code: string } {
@@ -33,9 +48,9 @@ export function leftTransaction(connection: object): Error | undefined {
 }
 
 /**
- * Asks the server to end the request under way of a connection that is about to be closed. The server does not notice
- * the end of a connection whose request waits for a lock or for a standby: without this, each of them would stay, and a
- * pool would have more and more of them.
+ * Asks the server to end the request under way of a connection that is about to be closed, and waits until it has. The
+ * server does not notice the end of a connection whose request waits for a lock or for a standby: without this, each of
+ * them would stay, and a pool would have more and more of them.
  *
  * The request needs no free connection and no rights. It reaches the right request through PgBouncer too.
  *
@@ -48,16 +63,48 @@ export function cancelRequest(
 ): Promise<void> | undefined {
   const { processID, secretKey } = connection as Readonly<Record<string, unknown>>;
   if (!processID || !secretKey || options === undefined) return undefined;
+  return cancel(connection as Connection, options).catch(() => {});
+}
+
+/** Cancels, and closes the connection: the pool, which opens another at once, does not wait until it is closed. */
+async function cancel(connection: Connection, options: object): Promise<void> {
+  await cancelUntilAnswered(connection, options);
+  await withTimeout(() => connection.end(), CANCEL.wait, { label: "end" });
+}
+
+/** A request to cancel that overtakes the request itself has no effect: another one follows. */
+async function cancelUntilAnswered(connection: Connection, options: object): Promise<void> {
+  const { promise: answered, resolve: onAnswer } = deferred<void>();
+  for (const event of ANSWERS) connection.on(event, onAnswer);
+  try {
+    for (let left = CANCEL.attempts; left > 0; left--) {
+      if (!(await sendCancel(connection, options))) return;
+      const isAnswered = await withTimeout(() => answered, CANCEL.wait, { label: "cancel" }).then(
+        () => true,
+        () => false,
+      );
+      if (isAnswered) return;
+    }
+  } finally {
+    for (const event of ANSWERS) connection.off(event, onAnswer);
+  }
+}
+
+/** Returns whether it has reached the server. */
+async function sendCancel(connection: Connection, options: object): Promise<boolean> {
+  const { processID, secretKey, constructor: Client } = connection;
   const { connectionTimeoutMillis } = options as { readonly connectionTimeoutMillis?: number };
-  const cancel = async (): Promise<void> => {
-    const canceller = new (connection.constructor as Canceller)({
-      ...options,
-      connectionTimeoutMillis: Math.min(connectionTimeoutMillis || CANCEL_TIMEOUT, CANCEL_TIMEOUT),
-    });
-    canceller.on("error", () => {});
-    // The driver does all that comes before: names, sockets, TLS, the limit of time. The server answers by hanging up.
-    canceller.connection.startup = () => canceller.connection.cancel(processID, secretKey);
-    await canceller.connect();
+  const canceller = new (Client as Canceller)({
+    ...options,
+    connectionTimeoutMillis: Math.min(connectionTimeoutMillis || CANCEL.connect, CANCEL.connect),
+  });
+  canceller.on("error", () => {});
+  let isSent = false;
+  // The driver does all that comes before: names, sockets, TLS, the limit of time. The server answers by hanging up.
+  canceller.connection.startup = () => {
+    canceller.connection.cancel(processID, secretKey);
+    isSent = true;
   };
-  return cancel().catch(() => {});
+  await canceller.connect().catch(() => {});
+  return isSent;
 }

@@ -102,12 +102,20 @@ it.each(Object.entries(calls))(
         });
       }
     }
-    Object.assign(client, { constructor: Client, processID: 7, secretKey: 8 });
+    const end = async () => void seen.push("end");
+    Object.assign(client, { constructor: Client, processID: 7, secretKey: 8, end });
     Object.assign(pool, { options: {} });
     await expect(call(database)).rejects.toThrow("Query read timeout");
-    expect([seen, released]).toEqual([[5_000, 7, 8], []]);
+    expect([seen, released]).toEqual([[3_000, 7, 8], []]);
     hangUp();
     await new Promise(setImmediate);
+    expect(released).toEqual([]); // The server has been asked, and has not done it.
+    client.emit("drain");
+    await new Promise(setImmediate);
+    expect(seen.at(-1)).toBe("end");
+    expect(["drain", "end", "error"].map((event) => client.listenerCount(event))).toEqual([
+      0, 0, 0,
+    ]);
     expect(released).toEqual([new Error("Query read timeout")]);
   },
 );

@@ -1,7 +1,7 @@
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import { migrate, PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
 import pg from "pg";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { PostgresServer } from "../../../../services/postgres.mjs";
 import { sample } from "../sample.ts";
 
@@ -122,9 +122,12 @@ it.each(rows)(
       ...settings,
     });
     pool.on("error", () => undefined);
+    onTestFinished(async () => void (pool.ended || (await pool.end())));
     const request = use(pool);
     const watcher = new pg.Client(server.url);
     await watcher.connect();
+    onTestFinished(() => watcher.end());
+    watcher.on("error", () => undefined);
     const counts: number[] = [];
     const count = async (): Promise<number> => {
       const { rows: found } = await watcher.query(
@@ -150,6 +153,5 @@ it.each(rows)(
     expect(Math.max(...counts)).toBeLessThanOrEqual(MAX + 2);
     await pool.end();
     await expect.poll(count).toBe(0);
-    await watcher.end();
   },
 );
