@@ -19,6 +19,7 @@ const CAUGHT: Readonly<Record<string, string>> = {
   ResponseError: "holdfast wait prints it",
   ScenarioError: "explore throws an ExplorationError",
   StaleSocketError: "a ConnectionError, sent again on another connection",
+  StaleConnection: "sent again on a fresh connection",
   StartError: "explore throws an ExplorationError",
   TypedValueError: "the fake API server responds with a Status",
   UnknownListError: "the fake API server responds with a Status",
