@@ -11,7 +11,7 @@ export interface EndLeftoversOptions {
   readonly grace: number;
   /** Ends the wait: it rejects with `signal.reason`, and the next call continues. */
   readonly signal?: AbortSignal | undefined;
-  /** Called before a leftover process is stopped. */
+  /** Called before a leftover process is stopped, with its group. */
   readonly onFound?: (pid: number) => void;
   /** Called with a leftover process that cannot be stopped, which is waited for no longer. */
   readonly onLost?: (pid: number) => void;
@@ -43,8 +43,8 @@ const KILL_TIMEOUT = 10_000;
  * process is an empty file with all facts in its name, so an entry is complete or absent. Linux only.
  *
  * A supervisor may be killed after it has started a process and before it has noted it. So each carries a
- * mark, too. The mark alone would not do: servers that write over their environment lose it. It names the supervisor: what
- * a daemon was left by one that has ended in order, is no leftover.
+ * mark, too. The mark alone would not do: servers that write over their environment lose it. It names the supervisor:
+ * a daemon of one that has ended in order is no leftover.
  */
 export class Roster {
   readonly #folder: OwnFolder;
@@ -77,35 +77,34 @@ export class Roster {
    */
   async endLeftovers(options: EndLeftoversOptions): Promise<void> {
     const { clock, grace, signal, onFound, onLost } = options;
-    const killed = this.#folder.names(KILLED);
+    const notes = this.#folder.names(KILLED);
     const entries = this.#entries();
     const own = ownPids();
-    const marks = [OWN, ...killed.map((name) => name.slice("killed-".length))].map(this.#markOf);
+    const marks = [OWN, ...notes.map((name) => name.slice("killed-".length))].map(this.#markOf);
     const left = (): readonly number[] => {
       const groups = new Set(entries.filter(hasGroup).map(({ pid }) => pid));
       const pids = [...processesIn(groups), ...processesWith(MARK, marks)];
       return [...new Set(pids)].filter((pid) => !own.has(pid));
     };
-    for (const pid of left()) {
-      onFound?.(pid);
-      sendSignal(pid, "SIGTERM");
-      sendSignal(pid, "SIGCONT");
-    }
-    const now = clock.monotonic();
-    const lost = (): readonly number[] => {
+    const found = left();
+    for (const pid of leadersOf(found)) onFound?.(pid);
+    for (const pid of found) sendSignal(pid, "SIGTERM");
+    for (const pid of found) sendSignal(pid, "SIGCONT"); // A stopped process could not react.
+    const startedAt = clock.monotonic();
+    /** Whether none is left, or none that ends. */
+    const isOver = (): boolean => {
       const pids = left();
-      if (clock.monotonic() < now + grace) return pids;
-      const refused = pids.filter((pid) => !sendSignal(pid, "SIGKILL"));
-      return clock.monotonic() < now + grace + KILL_TIMEOUT
-        ? pids.filter((pid) => !refused.includes(pid))
-        : [];
+      const elapsed = clock.monotonic() - startedAt;
+      if (elapsed < grace) return pids.length === 0;
+      const killed = pids.filter((pid) => sendSignal(pid, "SIGKILL"));
+      return killed.length === 0 || elapsed >= grace + KILL_TIMEOUT;
     };
-    await poll(() => lost().length === 0, { backoff: { duration: PERIOD }, clock, signal });
-    const still = left();
-    for (const pid of still) onLost?.(pid);
-    const kept = new Set(still.map((pid) => processState(pid)?.group));
-    for (const { name, pid } of entries) if (!kept.has(pid)) this.#folder.remove(name);
-    if (still.length === 0) for (const name of killed) this.#folder.remove(name);
+    await poll(isOver, { backoff: { duration: PERIOD }, clock, signal });
+    const lost = left();
+    for (const pid of lost) onLost?.(pid);
+    const groups = new Set(lost.map((pid) => processState(pid)?.group));
+    const gone = entries.filter(({ pid }) => !groups.has(pid)).map(({ name }) => name);
+    for (const name of lost.length === 0 ? [...gone, ...notes] : gone) this.#folder.remove(name);
   }
 
   readonly #markOf = (supervisor: string): string => `${this.#folder.path}/${supervisor}`;
@@ -133,6 +132,14 @@ export function noteKilled(folder: OwnFolder, supervisor: string): void {
   } catch {
     // It has noted no process.
   }
+}
+
+/** The first processes of the groups of some processes; the others, where that has ended. */
+function leadersOf(pids: readonly number[]): readonly number[] {
+  return pids.filter((pid) => {
+    const group = processState(pid)?.group ?? pid;
+    return group === pid || !pids.includes(group);
+  });
 }
 
 /** Whether the pid of a noted process names its group still. A free pid is not reused while it names a group. */
