@@ -213,7 +213,7 @@ export class Lease {
     const before = this.#latest?.version;
     using seen = new LinkedController(signal);
     const look = async (): Promise<void> => {
-      await this.#read(signal);
+      await this.read(signal);
       const renewedAt = this.#own?.renewedAt ?? Number.NaN;
       // A lock may change the part below a millisecond.
       const isWritten = Math.abs(renewedAt - record.renewedAt) < 1;
