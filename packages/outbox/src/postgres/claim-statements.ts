@@ -47,6 +47,9 @@ export const PARKED_KEY: string = valueIf("key", UNCLAIMED, "parked");
 /** The number of messages that are parked, and of keys that are checked, in one statement. */
 export const STEP = 1_000;
 
+/** The number of messages that are read in the order of time before topics are looked for. */
+const NEAR = 500;
+
 /** The kind of a filter. Its list of topics is a value. */
 export interface FilterShape {
   readonly topics: "all" | "listed" | "others";
@@ -71,7 +74,7 @@ interface Asked {
   /** The parameter of the list of topics. */
   readonly list: string;
   /** Those that are due then; by default all. */
-  readonly until?: string;
+  readonly until?: string | undefined;
   readonly limit: string;
 }
 
@@ -156,42 +159,79 @@ export class ClaimStatements {
         SELECT m.*, ${isFirst} AS is_first FROM (${rows}) m ORDER BY due_at LIMIT ${asked.limit})`;
   }
 
-  /**
-   * Rows of each kind that a filter allows, and the common table expressions they need. Topics that are left out cost
-   * nothing, however many messages they have: it steps from one topic to the next in the index.
-   */
-  #rows({ shape, list, until = "'infinity'", limit }: Asked): readonly [string, string] {
-    const { topics, hasExpired } = shape;
+  /** Rows of each kind that a filter allows, and the common table expressions they need. */
+  #rows(asked: Asked): readonly [string, string] {
+    const { topics, hasExpired } = asked.shape;
     const kinds = [READY, ALONE].filter(
       (_, i) => hasExpired === undefined || hasExpired === (i === 1),
     );
-    const first = (at: string, among = ""): string => `
-      SELECT m.id, m.key, m.sequence, m.due_at FROM ${this.#message} m
-      WHERE ${among} ${at} <= ${until} ORDER BY ${at} LIMIT ${limit}`;
-    if (topics === "all") return ["", kinds.map(({ at }) => `(${first(at)})`).join(" UNION ALL ")];
-    const lanes = kinds.map(({ atByTopic }, i) =>
-      topics === "listed" ? listed(`lane_${i}`, list) : this.#others(`lane_${i}`, atByTopic, list),
+    if (topics === "all") {
+      const rows = kinds.map(({ at }) => `(${this.#earliest(at, asked)})`);
+      return ["", rows.join(" UNION ALL ")];
+    }
+    const parts = kinds.map((kind, i) =>
+      topics === "listed" ? this.#listed(i, kind, asked) : this.#others(i, kind, asked),
     );
-    const ofLane = "m.status = lane.status AND m.topic = lane.topic AND";
-    const rows = kinds.map(
-      ({ atByTopic }, i) => `
-        SELECT m.* FROM lane_${i} lane CROSS JOIN LATERAL (${first(atByTopic, ofLane)}) m`,
-    );
-    return [`${lanes.join(", ")},`, rows.join(" UNION ALL ")];
+    return [
+      parts.map(([ctes]) => `${ctes},`).join(""),
+      parts.map(([, rows]) => rows).join(" UNION ALL "),
+    ];
   }
 
-  /** Each pair of a status and a topic that has messages, but for the topics of a list. */
-  #others(name: string, at: string, list: string): string {
-    const next = (after = ""): string => `
-      SELECT status, topic FROM ${this.#message}
-      WHERE ${at} IS NOT NULL ${after} ORDER BY status, topic LIMIT 1`;
+  #earliest(
+    at: string,
+    { until = "'infinity'", limit }: Pick<Asked, "until" | "limit">,
+    among = "",
+  ): string {
     return `
-      every_${name} AS (
-        (${next()})
+      SELECT m.id, m.key, m.sequence, m.due_at, m.topic FROM ${this.#message} m
+      WHERE ${among} ${at} <= ${until} ORDER BY ${at} LIMIT ${limit}`;
+  }
+
+  #earliestOfLane(at: string, asked: Pick<Asked, "until" | "limit">): string {
+    return this.#earliest(at, asked, "m.status = lane.status AND m.topic = lane.topic AND");
+  }
+
+  #listed(i: number, { atByTopic }: Kind, asked: Asked): readonly [string, string] {
+    const lanes = `lane_${i} AS (
+      SELECT DISTINCT status, topic
+      FROM unnest(${asked.list}::text[]) topic, unnest(ARRAY['pending', 'retrying']) status)`;
+    return [
+      lanes,
+      `SELECT m.* FROM lane_${i} lane CROSS JOIN LATERAL (${this.#earliestOfLane(atByTopic, asked)}) m`,
+    ];
+  }
+
+  /**
+   * Messages of the topics that are not in a list. If those that are due first belong to the list, it steps from one of the
+   * other topics to the next in the index, so that those in the list cost nothing, however many messages they have. The
+   * first messages of all are in the topics whose first message is among the first.
+   */
+  #others(i: number, { at, atByTopic }: Kind, asked: Asked): readonly [string, string] {
+    const { list, until, limit } = asked;
+    const next = (after: string): string => `
+      SELECT status, topic FROM ${this.#message}
+      WHERE ${atByTopic} IS NOT NULL AND ${after} ORDER BY status, topic LIMIT 1`;
+    const isEnough = `(SELECT count(*) FROM near_${i}) >= ${limit} OR (SELECT count(*) FROM all_${i}) < ${NEAR} + ${limit}`;
+    const ctes = `
+      all_${i} AS MATERIALIZED (${this.#earliest(at, { until, limit: `${NEAR} + ${limit}` })}),
+      near_${i} AS MATERIALIZED (
+        SELECT * FROM all_${i} WHERE topic <> ALL(${list}::text[]) ORDER BY due_at LIMIT ${limit}),
+      every_${i} AS (
+        (${next(`NOT (${isEnough})`)})
         UNION ALL
-        SELECT next.* FROM every_${name} last
-        CROSS JOIN LATERAL (${next("AND (status, topic) > (last.status, last.topic)")}) next),
-      ${name} AS (SELECT * FROM every_${name} WHERE topic <> ALL(${list}::text[]))`;
+        SELECT next.* FROM every_${i} last
+        CROSS JOIN LATERAL (${next("(status, topic) > (last.status, last.topic)")}) next),
+      lane_${i} AS MATERIALIZED (
+        SELECT lane.* FROM every_${i} lane
+        CROSS JOIN LATERAL (${this.#earliestOfLane(atByTopic, { until, limit: "1" })}) first
+        WHERE lane.topic <> ALL(${list}::text[]) ORDER BY first.due_at LIMIT ${limit})`;
+    return [
+      ctes,
+      `SELECT * FROM near_${i} WHERE ${isEnough}
+      UNION ALL
+      SELECT m.* FROM lane_${i} lane CROSS JOIN LATERAL (${this.#earliestOfLane(atByTopic, asked)}) m`,
+    ];
   }
 
   /** The first message of a key that is not delivered or dead. */
@@ -287,10 +327,4 @@ export class ClaimStatements {
 function isStillDue({ hasExpired }: FilterShape, until: string): string {
   const expired = hasExpired === undefined ? "true" : `(expired_claims > 0) = ${hasExpired}`;
   return valueIf("true", UNCLAIMED, "NOT parked", `due_at <= ${until}`, expired);
-}
-
-function listed(name: string, list: string): string {
-  return `${name} AS (
-    SELECT DISTINCT status, topic
-    FROM unnest(${list}::text[]) topic, unnest(ARRAY['pending', 'retrying']) status)`;
 }

@@ -1,8 +1,8 @@
 import { type Database, Outbox, type Publisher, type Queryable, Relay } from "@holdfast/outbox";
 import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { statementsOf } from "../../src/postgres/statements.ts";
-import { idOf, sample } from "../sample.ts";
+import { idOf, numberOf, sample } from "../sample.ts";
 import { testInvalidRows } from "../store/invalid-row.contract.ts";
 import { testStore } from "../store/outbox-store.contract.ts";
 
@@ -55,6 +55,49 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       await watched.write(claims.map((claim) => ({ type: "delivered", claim, now: T })));
       expect(statements).toEqual([sql.write]);
       expect(await store.counts()).toMatchObject({ delivered: 3 });
+    });
+
+    describe.each(["none", "key"] as const)("of many topics, in order %s", (order) => {
+      /** Topic 0 has a backlog of 1,200, which is due first; 30 others follow with two messages each. */
+      beforeEach(async () => {
+        store = new PostgresStore(database, { order });
+        await database.query(`
+          INSERT INTO outbox_message (id, topic, key, payload, created_at, updated_at, due_at)
+          SELECT ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid,
+            'topic ' || CASE WHEN n <= 1200 THEN 0 ELSE (n - 1200) % 30 + 1 END, 'key ' || n,
+            '{}', now(), now(), to_timestamp(${T} / 1000 + n)
+          FROM generate_series(1, 1260) n`);
+      });
+
+      afterEach(() => {
+        store = new PostgresStore(database);
+      });
+
+      const now = T + 1e9;
+      const due = { relay: "a", now, until: now + 60_000, limit: 40 };
+      const claimed = async (filter: object): Promise<number[]> => {
+        const { claims } = await store.claim({ ...due, ...filter });
+        return claims.map(({ message }) => numberOf(message.id));
+      };
+      const range = (from: number, to: number): number[] =>
+        Array.from({ length: to - from + 1 }, (_, i) => from + i);
+
+      it.each([undefined, false])(
+        "claims those behind the backlog of another topic: hasExpired %s",
+        async (hasExpired) => {
+          const filter = { exceptTopics: ["topic 0"], hasExpired };
+          expect(await store.nextDue(undefined, filter)).toBe(T + 1_201_000);
+          expect(await claimed(filter)).toEqual(range(1_201, 1_240));
+          expect(await claimed(filter)).toEqual(range(1_241, 1_260));
+          expect(await store.nextDue(undefined, filter)).toBeUndefined();
+          expect(await claimed({ limit: 2 })).toEqual([1, 2]);
+        },
+      );
+
+      it("claims those of some topics, the earliest first", async () => {
+        const filter = { topics: ["topic 7", "topic 0", "topic 3"], exceptTopics: ["topic 0"] };
+        expect(await claimed(filter)).toEqual([1_202, 1_206, 1_232, 1_236]);
+      });
     });
 
     describe("migrate", () => {

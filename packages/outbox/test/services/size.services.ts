@@ -21,14 +21,14 @@ interface Fill {
 }
 
 const DUE: Fill = {
-  due: "now() - interval '1 day' + n * interval '1 ms'",
+  due: "now() - interval '1 day' + n * interval '1 ms' - CASE WHEN n % 10 = 0 THEN '0' ELSE '1 hour' END::interval",
   status: "pending",
   expired: 0,
   key: "'key ' || n",
   parked: "false",
 };
 
-/** Rows of a million messages; `n` counts them. Each tenth belongs to other topics than the rest. */
+/** Rows of a million messages; `n` counts them. Each tenth belongs to other topics than the rest, behind it. */
 const FILLS: Record<string, Fill> = {
   "are due": DUE,
   "wait behind a few": { ...DUE, key: "'key ' || n % 1000", parked: "n > 1000" },
