@@ -20,6 +20,8 @@ interface Connection {
   on(event: string, listener: () => void): unknown;
   off(event: string, listener: () => void): unknown;
   end(): Promise<void>;
+  /** False once it is broken: nothing is heard of its request. */
+  readonly _queryable?: boolean;
 }
 
 /** Events of a connection that has no request under way. */
@@ -78,7 +80,8 @@ async function cancelUntilAnswered(connection: Connection, options: object): Pro
   for (const event of ANSWERS) connection.on(event, onAnswer);
   try {
     for (let left = CANCEL.attempts; left > 0; left--) {
-      if (!(await sendCancel(connection, options))) return;
+      const isSent = await sendCancel(connection, options);
+      if (!isSent || connection._queryable === false) return;
       const isAnswered = await withTimeout(() => answered, CANCEL.wait, { label: "cancel" }).then(
         () => true,
         () => false,
