@@ -41,7 +41,13 @@ it(
     await page.getByRole("cell", { name: "<img src=x onerror=alert(1)>", exact: true }).waitFor();
     await page.getByRole("status").filter({ hasText: "live" }).waitFor();
     await die("order/2");
-    await page.getByRole("cell", { name: "order/2", exact: true }).waitFor();
+    // What a receiver has said, which needs the token also in the stream of changes.
+    const row = page.getByRole("row").filter({ hasText: "order/2" });
+    await row.getByRole("cell", { name: "HTTP 500 <b>", exact: true }).waitFor();
+    await using stranger = await visit(new URL(url).origin);
+    await stranger.page.getByRole("status").filter({ hasText: "live" }).waitFor();
+    await stranger.page.getByRole("cell", { name: "order/2", exact: true }).waitFor();
+    expect(await stranger.page.getByRole("cell", { name: /HTTP 500/ }).count()).toBe(0);
     // They are counted before the letters are read.
     await expect
       .poll(() => page.locator("#counts dd").allInnerTexts())
