@@ -288,8 +288,10 @@ export class Shards implements KeyShards {
     await Promise.all(
       taken.map((slot) => this.#try(slot.lease, "write", () => this.#take(slot, signal), signal)),
     );
+    const before = this.#wanted;
     this.#ask(ask === undefined ? undefined : this.#slots[ask], signal);
-    if (this.#wanted !== undefined && ask === this.#wanted.number)
+    // A request that stands was renewed with the reads.
+    if (this.#wanted !== undefined && this.#wanted !== before)
       await this.#renewWish(this.#wanted, signal);
   }
 
