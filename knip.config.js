@@ -37,6 +37,7 @@ export default {
     },
     "packages/kubernetes": {
       ignoreDependencies: ["typescript-5.4"], // a test starts its compiler
+      ignoreBinaries: ["mkfifo"],
       entry: ["test/**/*.cluster.ts", "test/operator/*.mjs", "test/real-server/*candidate.mjs"],
     },
     "packages/create-operator": { ignore: ["template/**"] },

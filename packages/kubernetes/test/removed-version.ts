@@ -3,7 +3,7 @@
 import { findApiError, fromCrd, type KubeClient, type KubeObject } from "@holdfast/kubernetes";
 import { expect } from "vitest";
 
-export interface ThingObject extends KubeObject {
+interface ThingObject extends KubeObject {
   spec?: { a?: string; b?: string };
 }
 
@@ -18,7 +18,7 @@ const schema = {
 };
 
 /** The manifest with these versions. */
-export const manifest = (...versions: readonly Version[]) => ({
+const manifest = (...versions: readonly Version[]) => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: "things.removed.example.org" },
