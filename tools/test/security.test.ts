@@ -12,7 +12,13 @@ const BUILT_IN = new RegExp(`^(?:node:)?(${MODULES})(?:/promises)?$`);
 const HARMLESS = new Set([
   ...["fs.constants", "fs.closeSync", "fs.fstatSync", "fs.ftruncateSync", "fs.readSync"],
   ...["net.isIP", "net.isIPv4", "net.isIPv6", "net.BlockList"],
-  ...["http.Agent", "https.Agent", "http.STATUS_CODES", "child_process.ChildProcess"],
+  ...[
+    "http.Agent",
+    "https.Agent",
+    "http.STATUS_CODES",
+    "child_process.ChildProcess",
+    "dns.getDefaultResultOrder",
+  ],
 ]);
 
 /** The code without comments that have a line of their own. */
