@@ -3,9 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
-export const MAIN = fileURLToPath(
-  new URL(`../${process.env["OLD"] ?? "dist"}/main.js`, import.meta.url),
-);
+export const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
 /** What a run of holdfast came to. */
 export interface Ended {
