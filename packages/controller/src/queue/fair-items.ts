@@ -50,16 +50,7 @@ export class FairItems<Item> {
    */
   itemOf(key: string, item: Item, idle: QueueItem<Item> | undefined): QueueItem<Item> {
     const group = this.#groupOf(this.#fairBy(key));
-    if (idle === undefined) {
-      const [state, priority, heapSlot, arrival, since] = [
-        "idle",
-        0,
-        NO_SLOT,
-        0,
-        undefined,
-      ] as const;
-      return { key, item, state, priority, heapSlot, arrival, since, group } as FairItem<Item>;
-    }
+    if (idle === undefined) return fairItem(key, item, group);
     (idle as FairItem<Item>).group = group;
     return idle;
   }
@@ -147,4 +138,18 @@ export class FairItems<Item> {
       this.#groups.delete(group.name);
     }
   }
+}
+
+/** Created by a literal, as other records are, with room for the group. */
+function fairItem<Item>(key: string, item: Item, group: Group<Item>): FairItem<Item> {
+  return {
+    key,
+    item,
+    state: "idle",
+    priority: 0,
+    heapSlot: NO_SLOT,
+    arrival: 0,
+    since: undefined,
+    group,
+  };
 }
