@@ -54,7 +54,7 @@ const DOORS: Record<string, Repeat> = {
   connectWithBackoff: (fn, options) =>
     connectWithBackoff(fn, { ...options, backoff }).catch(ignore),
   keepConnected: (fn, options) =>
-    keepConnected(ignore, fn, { ...options, backoff, onError: ignore }),
+    keepConnected(ignore, fn, { ...options, backoff, onError: ignore, random: () => 0 }), // spreads its delays
   Controller: (fn, { signal, clock, ...options }) => {
     const logger = quietLogger();
     const controller = new Controller({ name: "keys", reconcile: fn, clock, logger, ...options });
