@@ -6,8 +6,8 @@
  * @packageDocumentation
  */
 export { requireDurations } from "../election/leader-elector-options.ts";
-export { type BoundedServerOptions, boundedServer } from "./bounded-server.ts";
 export { cancelRequest, isOfServer, leftTransaction } from "../postgres-lock/pg-connection.ts";
+export { type BoundedServerOptions, boundedServer } from "./bounded-server.ts";
 export { optional, problemOf } from "./command.ts";
 export { escapeHtml, type SnapshotSource } from "./live-page.ts";
 export { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";
