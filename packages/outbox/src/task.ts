@@ -136,8 +136,16 @@ export type OutboxEvent =
       /** Whether the difference is small enough to do no harm. */
       readonly isTolerated: boolean;
     }
-  | { readonly type: "listening"; readonly isListening: boolean }
-  | { readonly type: "restricted"; readonly reason: string }
+  | {
+      readonly type: "listening";
+      /** Whether notifications arrive. */
+      readonly isListening: boolean;
+    }
+  | {
+      readonly type: "restricted";
+      /** Text that names the table, the role and the remedy. */
+      readonly reason: string;
+    }
   | {
       readonly type: "error";
       readonly error: unknown;

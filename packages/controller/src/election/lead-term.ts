@@ -19,7 +19,7 @@ export interface TermContext {
 }
 
 /** The hooks of an elector that a term calls. */
-export type TermHooks = Pick<ElectorHooks, "log" | "lockAnswered" | "lockFailed" | "failed">;
+type TermHooks = Pick<ElectorHooks, "log" | "lockAnswered" | "lockFailed" | "failed">;
 
 /** Runs the work of a term, and renews its lease until the work has settled or the lease is lost. */
 export async function leadTerm(term: Term, context: TermContext): Promise<void> {

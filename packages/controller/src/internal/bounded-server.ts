@@ -37,8 +37,17 @@ const BURST = 10;
  *   if none has been idle for 1 s, of the one whose last response is the oldest: a new peer is always heard.
  * - A connection that sends nothing, or no whole request, is closed after 5 s; one that does not read, after
  *   `maxResponse`.
+ *
+ * Its types are those of `node:http`, which the declarations of this package do without: the caller names them.
  */
-export function boundedServer(options: BoundedServerOptions, handle: RequestListener): Server {
+export function boundedServer<Request, Response, HttpServer>(
+  options: BoundedServerOptions,
+  handle: (request: Request, response: Response) => void,
+): HttpServer {
+  return bounded(options, handle as RequestListener) as HttpServer;
+}
+
+function bounded(options: BoundedServerOptions, handle: RequestListener): Server {
   const { maxConnections, maxResponse = MAX_RESPONSE } = options;
   // By the instant of the last response, or of the start: a connection moves to the end with each response.
   const connections = new Map<Socket, number>();

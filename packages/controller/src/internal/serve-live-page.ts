@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@holdfast/clock";
 import { boundedServer } from "./bounded-server.ts";
@@ -184,14 +184,17 @@ export async function serveLivePage<Snapshot extends { readonly at: number }>(
       for (const stream of streams.values()) stream[Symbol.dispose]();
   };
   const handle = handlerOf(options, views);
-  const server = boundedServer({ maxConnections: MAX_CONNECTIONS }, (request, response) => {
-    try {
-      handle(request, response);
-    } catch {
-      if (response.headersSent) response.destroy();
-      else sendReply(response, textReply(500, "The state cannot be shown."));
-    }
-  });
+  const server: Server = boundedServer(
+    { maxConnections: MAX_CONNECTIONS },
+    (request: IncomingMessage, response: ServerResponse) => {
+      try {
+        handle(request, response);
+      } catch {
+        if (response.headersSent) response.destroy();
+        else sendReply(response, textReply(500, "The state cannot be shown."));
+      }
+    },
+  );
   server.listen(port, "127.0.0.1");
   try {
     await once(server, "listening");

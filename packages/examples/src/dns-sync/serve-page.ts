@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { boundedServer } from "@holdfast/controller/internal";
 import { every } from "@holdfast/wait";
@@ -43,24 +43,27 @@ export async function servePage({ port, page, state, actions }: PageOptions): Pr
     action(searchParams);
     reply(200, "text/plain", "done\n");
   };
-  const server = boundedServer({ maxConnections: MAX_CONNECTIONS }, (request, response) => {
-    request.resume();
-    const { method, url = "/", headers } = request;
-    const reply: Reply = (status, type, body) => {
-      response.writeHead(status, { "content-type": `${type}; charset=utf-8` }).end(body);
-    };
-    // A page of another site can name this server, and send a POST to it. It can choose neither header.
-    if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? ""))
-      return reply(421, "text/plain", "use 127.0.0.1 or localhost\n");
-    const { pathname } = new URL(url, "http://127.0.0.1");
-    if (method === "POST") return act(request, new URL(url, "http://127.0.0.1"), reply);
-    if (pathname === "/") return reply(200, "text/html", readFileSync(page, "utf8"));
-    if (pathname === "/state") return reply(200, "application/json", JSON.stringify(state()));
-    if (pathname !== "/events") return reply(404, "text/plain", "not found\n");
-    response.writeHead(200, { "content-type": "text/event-stream" }).write(event());
-    streams.add(response);
-    response.once("close", () => streams.delete(response));
-  });
+  const server: Server = boundedServer(
+    { maxConnections: MAX_CONNECTIONS },
+    (request: IncomingMessage, response: ServerResponse) => {
+      request.resume();
+      const { method, url = "/", headers } = request;
+      const reply: Reply = (status, type, body) => {
+        response.writeHead(status, { "content-type": `${type}; charset=utf-8` }).end(body);
+      };
+      // A page of another site can name this server, and send a POST to it. It can choose neither header.
+      if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? ""))
+        return reply(421, "text/plain", "use 127.0.0.1 or localhost\n");
+      const { pathname } = new URL(url, "http://127.0.0.1");
+      if (method === "POST") return act(request, new URL(url, "http://127.0.0.1"), reply);
+      if (pathname === "/") return reply(200, "text/html", readFileSync(page, "utf8"));
+      if (pathname === "/state") return reply(200, "application/json", JSON.stringify(state()));
+      if (pathname !== "/events") return reply(404, "text/plain", "not found\n");
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(event());
+      streams.add(response);
+      response.once("close", () => streams.delete(response));
+    },
+  );
   server.listen(port, "127.0.0.1");
   await once(server, "listening");
   const sending = (async () => {

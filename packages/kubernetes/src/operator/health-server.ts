@@ -165,10 +165,13 @@ export class HealthServer implements Runnable {
   constructor(options: HealthServerOptions = {}) {
     this.#options = resolveHealthServer(options);
     this.name = this.#options.name;
-    this.#server = boundedServer({ maxConnections: MAX_CONNECTIONS }, (request, response) => {
-      // A stop closes the connections, so the error has no receiver.
-      this.#serve(request, response).catch(() => {});
-    });
+    this.#server = boundedServer(
+      { maxConnections: MAX_CONNECTIONS },
+      (request: IncomingMessage, response: ServerResponse) => {
+        // A stop closes the connections, so the error has no receiver.
+        this.#serve(request, response).catch(() => {});
+      },
+    );
   }
 
   /** Port, from the moment at which {@link HealthServer.ready} resolves. 0 before, and after the end. */

@@ -38,7 +38,7 @@ export class HttpFront implements AsyncDisposable {
     const limits = { maxConnections: MAX_CONNECTIONS, maxResponse: 0 };
     this.#server = boundedServer(
       limits,
-      (request, response) => void this.#serve(request, response),
+      (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response),
     );
   }
 

@@ -53,7 +53,7 @@ export function requireKnownVersion(query: URLSearchParams, version: number): vo
 }
 
 /** Reads a version of a query. Empty and "0" are 0. */
-export function parseVersion(text: string | null): number {
+function parseVersion(text: string | null): number {
   const problem = versionProblem(text ?? "");
   if (problem !== undefined) throw badRequest(`invalid resource version: ${problem}`);
   return Number(text);
