@@ -67,7 +67,9 @@ test("the greeter on three replicas survives every move of a slot", async () => 
     },
   });
   expect(report.worlds).toBe(worlds);
-  const places = ["slot", "wish"].map((kind) => `leases default/explored-${kind}-`);
+  const places = ["slot", "wish"].map(
+    (kind) => `leases holdfast-explored-operator/explored-${kind}-`,
+  );
   for (const place of places) expect(report.steps.join("\n")).toContain(place);
   for (const fault of ["crash-before", "crash-after", "response-lost", "lost-lease", "hand-over"])
     expect([fault, report.faults[fault]]).toEqual([fault, expect.any(Number)]);

@@ -1,8 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { fromCrd } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { expect, it } from "vitest";
-import { serveResources } from "../../src/testing/fake-api.ts";
+import { FakeApi, serveResources } from "../../src/testing/fake-api.ts";
 import { FIRST, removeVersion } from "../removed-version.ts";
 
 it("answers as a server after a version was removed that entries of managedFields have", async () => {
