@@ -195,6 +195,7 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     expect(await table.getByRole("rowheader").allInnerTexts()).toEqual([
       "attemptTimeout",
       "backoff",
+      "budget",
       "clock",
       "delay",
       "maxElapsed",

@@ -123,7 +123,7 @@ export class ClaimStatements {
           SELECT ${columns} FROM ${this.#message} m WHERE ${at} <= ${until}
           ORDER BY ${at} LIMIT $4 FOR UPDATE SKIP LOCKED)`;
     }
-    const asked = { shape, list: "$6", until, limit: "2 * $4 + 10" };
+    const asked = { shape, list: "$6", until, limit: "4 * $4 + 24" };
     return `
       ${this.#pool(asked)},
       found AS MATERIALIZED (
