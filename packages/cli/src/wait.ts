@@ -19,7 +19,6 @@ import {
   type Launch,
   launchOf,
   limitDuration,
-  pattern,
   positiveDuration,
   shellLaunch,
   usage,
@@ -27,6 +26,7 @@ import {
 } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
 import type { StatusRanges } from "./http-check.ts";
+import { bodyOf, headerOf, statusOf } from "./http-values.ts";
 import { hurry, type Output, type OutputOptions, openOutput, Relay } from "./output.ts";
 import { ProcessGroup } from "./process-group.ts";
 import { StopSignals } from "./stop-signals.ts";
@@ -339,30 +339,6 @@ function targetOf(parser: Command, text: string, options: WaitCliOptions, clock:
     if (!(error instanceof InvalidArgumentError)) throw error;
     return usage(parser, `${error.message} ${DASHES_HINT}`);
   }
-}
-
-function statusOf(text: string): StatusRanges {
-  return text.split(",").map((part) => {
-    const [, from = "", to = from] = /^([1-5]\d\d)(?:-([1-5]\d\d))?$/.exec(part) ?? [];
-    if (from === "" || Number(from) > Number(to))
-      throw new InvalidArgumentError("Expected statuses such as 200-399 or 200,301.");
-    return [Number(from), Number(to)] as const;
-  });
-}
-
-function headerOf(
-  text: string,
-  others: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):\s*([^\r\n\0]*)$/.exec(text) ?? [];
-  // The value may be a secret: it is not repeated.
-  if (name === undefined || value === undefined)
-    throw new InvalidArgumentError('Expected "Name: value".');
-  return { ...others, [name]: value };
-}
-
-function bodyOf(text: string): string | RegExp {
-  return /^\/.+\/[a-z]*$/s.test(text) ? pattern(text) : text;
 }
 
 function fileOf(path: string): Buffer {

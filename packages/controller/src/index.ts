@@ -101,8 +101,9 @@ export type {
 } from "./queue/work-queue-options.ts";
 export type { ReconcileRequest, ReconcileResult, Reconciler } from "./reconcile/reconcile.ts";
 export type { RunOptions } from "./run-options.ts";
-export { type FailingLock, Shards, type ShardsStatus } from "./shards/shards.ts";
+export { Shards } from "./shards/shards.ts";
 export type { ShardsOptions } from "./shards/shards-options.ts";
+export type { FailingLock, ShardsStatus } from "./shards/shards-status.ts";
 export { slotOf } from "./shards/slot-of.ts";
 export { filterSource } from "./source/filter-source.ts";
 export { fromCallback } from "./source/from-callback.ts";
