@@ -52,7 +52,7 @@ const stored = {
   metadata: { ...ann.metadata, uid: "1", resourceVersion: "1", creationTimestamp: "" },
 };
 
-const isClock = kinds.methods("monotonic", "newTimer", "afterFunc");
+const isClock = kinds.methods("monotonic", "newTimer", "afterFunc", "sleep");
 const isLogger = kinds.methods("debug", "info", "warn", "error");
 const isMetrics = kinds.methods("requested", "listed", "watchEnded", "rejected", "applySkipped");
 const isObject = kinds.anyObject;
@@ -159,7 +159,7 @@ const clusterDoors = [
           transport: required(kinds.methods("send")),
           name: text,
           fieldManager: text,
-          clock: kinds.methods("now", "monotonic", "newTimer", "afterFunc"),
+          clock: kinds.methods("now", "monotonic", "newTimer", "afterFunc", "sleep"),
           random: kinds.func,
           logger: isLogger,
           metrics: isMetrics,

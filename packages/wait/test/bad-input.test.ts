@@ -127,7 +127,7 @@ const duration = 1;
 const strategy = { delayFunc: () => () => 1 };
 const manager = backoffManager(strategy, { clock });
 
-const loopClock = methods("monotonic", "newTimer", "afterFunc");
+const loopClock = methods("monotonic", "newTimer", "afterFunc", "sleep");
 const streamClock = methods("monotonic", "afterFunc");
 
 /** A number, or the name of a form. */

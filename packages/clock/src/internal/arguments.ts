@@ -195,7 +195,7 @@ export function requireMethods(name: string, value: unknown, methods: readonly s
 
 /** Accepts every object with the methods of a clock that loops call. */
 export function requireClock(name: string, value: unknown): void {
-  requireMethods(name, value, ["monotonic", "newTimer", "afterFunc"]);
+  requireMethods(name, value, ["monotonic", "newTimer", "afterFunc", "sleep"]);
 }
 
 /** Checks that each of these options is a function or missing. */
