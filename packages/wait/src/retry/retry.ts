@@ -1,17 +1,19 @@
-import { type Clock, realClock } from "@holdfast/clock";
+import { realClock } from "@holdfast/clock";
 import {
   abortable,
+  abortSignal,
+  above,
+  func,
   isStop,
-  type OptionNames,
-  requireAbove,
-  requireClock,
+  type Kinds,
+  loopClock,
+  methods,
+  notNegative,
+  parsed,
+  read,
   requireFunction,
-  requireHooks,
-  requireMethods,
   requireNotNegative,
-  requireOptions,
-  requireSignal,
-  requireWhole,
+  whole,
 } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
@@ -19,23 +21,22 @@ import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { isTimeoutError } from "../limit/timeout-error.ts";
 import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "./retry-after-error.ts";
-import type { RetryBudget } from "./retry-budget.ts";
 import type { Attempt, RetryContext, RetryOptions } from "./retry-options.ts";
 import { isTerminalError } from "./terminal-error.ts";
 
-const OPTIONS: OptionNames<RetryOptions> = {
-  backoff: true,
-  retries: true,
-  maxElapsed: true,
-  timeout: true,
-  attemptTimeout: true,
-  maxRetryAfter: true,
-  budget: true,
-  signal: true,
-  clock: true,
-  shouldRetry: true,
-  delay: true,
-  onRetry: true,
+export const RETRY_OPTIONS: Kinds<RetryOptions> = {
+  backoff: parsed("backoff"),
+  retries: whole(0),
+  maxElapsed: notNegative,
+  timeout: above(0),
+  attemptTimeout: above(0),
+  maxRetryAfter: notNegative,
+  budget: methods("call", "reserve", "use"),
+  signal: abortSignal,
+  clock: loopClock,
+  shouldRetry: func,
+  delay: func,
+  onRetry: func,
 };
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -113,6 +114,7 @@ export async function retry<Value>(
   requireFunction("fn", fn);
   const plan = readOptions(options);
   const { clock, attemptTimeout, budget } = plan;
+  budget?.use(clock);
   const start = clock.monotonic();
 
   let lastError: unknown;
@@ -233,30 +235,15 @@ type Plan = ReturnType<typeof readOptions>;
 
 /** The options, read once and checked, with their defaults. */
 function readOptions(options: RetryOptions) {
-  requireOptions("options", options, "retry", OPTIONS);
-  const { signal: stop = new AbortController().signal, clock = realClock } = options;
-  const { backoff = DEFAULT_BACKOFF, maxElapsed = NEVER, timeout = NEVER } = options;
-  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = options;
+  const given = read("options", options, "retry", RETRY_OPTIONS);
+  const { signal: stop = new AbortController().signal, clock = realClock } = given;
+  const { backoff = DEFAULT_BACKOFF, maxElapsed = NEVER, timeout = NEVER } = given;
+  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = given;
   const isEndless = [maxElapsed, timeout].every((limit) => limit === NEVER);
-  const { retries = isEndless ? 10 : NEVER } = options;
-  const { budget, shouldRetry, delay: chooseDelay, onRetry } = options;
-  requireSignal("options.signal", stop);
-  requireClock("options.clock", clock);
+  const { retries = isEndless ? 10 : NEVER } = given;
+  const { budget, shouldRetry, delay: chooseDelay, onRetry } = given;
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
-  requireNotNegative("options.maxElapsed", maxElapsed);
-  requireWhole("options.retries", retries, 0);
-  requireHooks("options", { shouldRetry, delay: chooseDelay, onRetry });
-  requireAbove("options.timeout", timeout, 0);
-  requireAbove("options.attemptTimeout", attemptTimeout, 0);
-  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
-  requireBudget(budget, clock);
   const limits = { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter, budget };
   const hasHooks = [shouldRetry, chooseDelay, onRetry].some((hook) => hook !== undefined);
   return { stop, clock, nextDelay, ...limits, hasHooks, shouldRetry, chooseDelay, onRetry };
-}
-
-function requireBudget(budget: RetryBudget | undefined, clock: Clock): void {
-  if (budget === undefined) return;
-  requireMethods("options.budget", budget, ["call", "reserve", "use"]);
-  budget.use(clock);
 }
