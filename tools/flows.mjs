@@ -23,7 +23,7 @@ const DOUBLES = /\/(?:testing|fake-timers)\//;
 async function load(path) {
   const file = new URL(`${PACKAGES}/${path}`);
   if (!existsSync(file)) throw new Error(`${fileURLToPath(file)} is missing: run \`npx tsc -b\``);
-  return await import(file);
+  return await import(file.href);
 }
 
 const { FakeClock } = await load("clock/dist/testing/index.js");
@@ -134,9 +134,13 @@ async function calledBy(work) {
   return files;
 }
 
-/** Not counted: the fields of a class, and the helpers of the compiler. */
+/**
+ * Not counted: the fields of a class, and the helpers of the compiler.
+ *
+ * @param {import("node:inspector").Profiler.FunctionCoverage} covered
+ */
 function isCalled({ functionName, ranges: [whole] }) {
-  return whole.count > 0 && !/^(?:<|__)/.test(functionName);
+  return whole !== undefined && whole.count > 0 && !/^(?:<|__)/.test(functionName);
 }
 
 for (const { name, says, run } of FLOWS) {
