@@ -24,7 +24,7 @@ const CHECKED: Readonly<Record<string, string>> = {
   "controller/index isWanted": "isWanted(event)",
   "kubernetes/index HealthCheck": "the check ",
   "kubernetes/index when": "options.when(change)",
-  "kubernetes/testing when": "rule.when(request)",
+  "fake-apiserver/index when": "rule.when(request)",
   "outbox/webhook allow": "options.allow(url)",
   "outbox/webhook isTerminal": "options.isTerminal(status, message)",
   "wait/go retriable": "retriable(error)",

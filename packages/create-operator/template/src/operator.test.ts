@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { builtIn, runOperator } from "@holdfast/kubernetes";
-import { explore, FakeApi } from "@holdfast/kubernetes/testing";
+import { explore, FakeApi } from "@holdfast/fake-apiserver";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { ConfigMap, operator } from "./operator.ts";

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import type { Clock } from "@holdfast/clock";
 import { Controller, LeaderElector, MemoryLock, resync } from "@holdfast/controller";
 import { explore } from "@holdfast/controller/testing";
+import { type ExploredContext, explore as exploreOperator } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   customResource,
   type KubeObject,
   type OperatorContext,
 } from "@holdfast/kubernetes";
-import { type ExploredContext, explore as exploreOperator } from "@holdfast/kubernetes/testing";
 import { Cron } from "croner";
 import { describe, expect, inject, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
