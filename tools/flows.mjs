@@ -17,7 +17,7 @@ const isListed = readArguments(
 
 const PACKAGES = pathToFileURL(fileURLToPath(new URL("../packages", import.meta.url))).href;
 /** Not the product: the doubles that the flows run on. */
-const DOUBLES = /\/(?:testing|fake-timers)\//;
+const DOUBLES = /\/(?:testing|fake-timers)\/|\/fake-apiserver\//;
 
 /** Imports an entry point of a package that `tsc -b` has built. */
 async function load(path) {
@@ -29,7 +29,7 @@ async function load(path) {
 const { FakeClock } = await load("clock/dist/testing/index.js");
 const { silentLogger } = await load("controller/dist/index.js");
 const { builtIn, runOperator } = await load("kubernetes/dist/index.js");
-const { FakeApi } = await load("kubernetes/dist/testing/index.js");
+const { FakeApi } = await load("fake-apiserver/dist/index.js");
 const { Outbox, Relay } = await load("outbox/dist/index.js");
 const { MemoryStore } = await load("outbox/dist/testing/index.js");
 const { retry } = await load("wait/dist/index.js");
