@@ -63,7 +63,11 @@ export function read<Options extends object>(
   return values;
 }
 
-/** A kind of its own. */
+/**
+ * A kind of its own.
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
 export function kind<Value>(
   name: string,
   check: (path: string, value: Value) => unknown,
