@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import {
-  optional,
+  loadOptional,
   type Result,
   requireNamespace,
   requirePositionals,
@@ -25,7 +25,7 @@ export async function rules(args: string[]): Promise<Result> {
   requirePositionals("FILE", positionals);
   requireSegment("--name", name);
   if (namespace !== undefined) requireNamespace("--namespace", namespace);
-  const { stringify } = await optional("yaml", import("yaml"));
+  const { stringify } = await loadOptional("yaml", import("yaml"));
   const recorded = (await Promise.all(positionals.map(recordedIn))).flat();
   const roles = rolesFor(recorded, { name, namespace });
   return { output: roles.map((role) => stringify(role)).join("---\n"), code: 0 };

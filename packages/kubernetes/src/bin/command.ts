@@ -7,7 +7,7 @@ export interface Result {
 }
 
 /** @throws Error that says what to install, if an optional package is missing */
-export function optional<T>(name: string, loading: Promise<T>): Promise<T> {
+export function loadOptional<T>(name: string, loading: Promise<T>): Promise<T> {
   return load(name, loading, "--save-dev ");
 }
 

@@ -7,7 +7,7 @@
  */
 export {
   end,
-  optional,
+  loadOptional,
   type Result,
   type Run,
   requirePositionals,
