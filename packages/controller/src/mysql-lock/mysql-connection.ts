@@ -5,7 +5,7 @@ import { withTimeout } from "@holdfast/wait";
 const TIME = 3_000;
 
 /** A connection of `mysql2` without promises, as far as {@link endRequest} uses it. */
-interface Connection {
+interface RawConnection {
   readonly threadId: number;
   readonly config: object;
   readonly stream: { readonly localPort?: number };
@@ -15,7 +15,7 @@ interface Connection {
 }
 
 /** The class of a connection of a pool; without a pool, the connection belongs to none. */
-type ConnectionClass = new (pool: undefined, options: { readonly config: object }) => Connection;
+type ConnectionClass = new (pool: undefined, options: { readonly config: object }) => RawConnection;
 
 /**
  * Asks the server to end the request under way of a connection that is about to be closed. The server does not notice the end
@@ -27,19 +27,19 @@ type ConnectionClass = new (pool: undefined, options: { readonly config: object 
  * @returns a promise that never rejects; undefined for a connection that is none of `mysql2`, or has no port
  */
 export function endRequest(given: object): Promise<void> | undefined {
-  const { connection } = given as { readonly connection?: Partial<Connection> };
+  const { connection } = given as { readonly connection?: Partial<RawConnection> };
   const { threadId, config, stream } = connection ?? {};
   if (!threadId || config === undefined || stream?.localPort === undefined) return undefined;
-  const found = connection as Connection;
+  const found = connection as RawConnection;
   const port = stream.localPort; // Unknown once the connection has ended.
   return withTimeout((signal) => kill(found, port, signal), TIME, { label: "kill" }).catch(
     () => {},
   );
 }
 
-async function kill(connection: Connection, port: number, signal: AbortSignal): Promise<void> {
-  const { threadId, config, constructor } = connection;
-  const killer = new (constructor as unknown as ConnectionClass)(undefined, { config });
+async function kill(connection: RawConnection, port: number, signal: AbortSignal): Promise<void> {
+  const { threadId, config, constructor: Connection } = connection;
+  const killer = new (Connection as unknown as ConnectionClass)(undefined, { config });
   killer.on("error", () => {});
   using _ = onAbort(signal, () => killer.destroy());
   const query = (sql: string): Promise<readonly object[]> =>
