@@ -11,6 +11,7 @@ import {
   type PoolEvents,
 } from "../sql-lock/lent-connection.ts";
 import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/sql-lock.ts";
+import { endRequest } from "./mysql-connection.ts";
 
 const OPTIONS: OptionNames<MySqlLockOptions> = {
   name: true,
@@ -98,7 +99,7 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * commits, or it may grant a lease that is still held.
  *
  * A connection of the pool whose request failed or was aborted is closed: after a failover the next one may lead to the
- * new primary. So is one that other code has given back inside a transaction; the request rejects. Statements are
+ * new primary. The request is ended on the server, too, where it could wait for a lock. Closed as well is a connection that other code has given back inside a transaction; the request rejects. Statements are
  * prepared, so that no `sql_mode` changes the meaning of a text, and each is committed, also if `autocommit` is off.
  *
  * @example
@@ -234,6 +235,12 @@ function lenderOf(pool: Pool): Lender<PooledConnection> {
   return {
     connect: () => pool.getConnection(),
     release: (connection) => connection.release(),
-    close: (connection) => connection.destroy(),
+    close(connection, error) {
+      // What was given up goes on at the server, unless that has answered.
+      const isAnswered = typeof (error as { readonly errno?: unknown } | null)?.errno === "number";
+      const ended = isAnswered ? undefined : endRequest(connection);
+      if (ended === undefined) connection.destroy();
+      else void ended.then(() => connection.destroy());
+    },
   };
 }
