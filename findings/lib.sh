@@ -11,6 +11,8 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 130' INT TERM
+findings=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+cp "$findings/kit.mjs" "$here"
 cd "$here"
 export NO_COLOR=1 FORCE_COLOR=0
 node=node
@@ -48,11 +50,28 @@ observe() {
 expect() {
   cat >expected.txt
   if diff -u expected.txt seen.txt >difference.txt; then return; fi
-  echo "CHANGED:" && cat difference.txt errors.txt
+  echo "CHANGED:"
+  cat difference.txt
+  head -n 20 errors.txt
   exit 1
 }
 
 # free_port: prints a free port of the loopback interface.
 free_port() {
   node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'
+}
+
+# server KIND: starts a postgres, mariadb, redis or rabbitmq that ends with the script, and sets URL.
+server() {
+  mkfifo "$1.stop"
+  node "$findings/server.mjs" "$1" <"$1.stop" >"$1.url" 2>"$1.log" &
+  local job=$!
+  exec {stop}>"$1.stop"
+  cleanup+=("exec $stop>&-; wait $job")
+  while [ ! -s "$1.url" ]; do
+    kill -0 "$job" 2>/dev/null || { echo "skipped: $1 does not start here: $(tail -n 1 "$1.log")"; exit 77; }
+    sleep 0.2
+  done
+  URL=$(cat "$1.url")
+  export URL
 }
