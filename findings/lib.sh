@@ -75,3 +75,54 @@ server() {
   URL=$(cat "$1.url")
   export URL
 }
+
+# listener: writes server.mjs, a program that notes its pid and the signals it gets in $LOG, and ends 0.5 s after the first.
+listener() {
+  cat >server.mjs <<'JS'
+import { appendFileSync, writeFileSync } from "node:fs";
+
+const log = process.env.LOG;
+writeFileSync(log, `${process.pid}\n`);
+let ending = false;
+const end = (signal) => {
+  appendFileSync(log, `${signal}\n`);
+  if (!ending) setTimeout(() => process.exit(0), 500);
+  ending = true;
+};
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => end(signal));
+setTimeout(() => process.exit(1), 30_000);
+JS
+  cat >relay.mjs <<'JS'
+// Starts each command, sends SIGTERM to that process only, and tells what became of it and of the program below it.
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { sleep } from "./kit.mjs";
+
+const LOG = `${process.cwd()}/server.log`;
+const read = () => readFileSync(LOG, "utf8").trim().split("\n");
+/** Whether the process runs: one that has ended and was not waited for yet does not. */
+const runs = (pid) => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+};
+export async function relay(name, command, ...args) {
+  rmSync(LOG, { force: true });
+  const PATH = `${process.cwd()}/node_modules/.bin:${process.env.PATH}`;
+  const child = spawn(command, args, { env: { ...process.env, LOG, PATH }, stdio: "ignore", detached: true });
+  const ended = new Promise((resolve) => child.on("exit", (code, signal) => resolve(signal ?? `code ${code}`)));
+  while (!existsSync(LOG) || read()[0] === "") await sleep(50);
+  await sleep(500);
+  child.kill("SIGTERM");
+  const end = await ended;
+  const pid = Number(read()[0]);
+  const early = runs(pid);
+  await sleep(1_000);
+  const state = runs(pid) ? "left behind" : early ? "ended later" : "ended before";
+  console.log(`${name}: ${end}; program: ${read().slice(1).join(" ") || "no signal"}, ${state}`);
+  if (runs(pid)) process.kill(pid, "SIGKILL");
+}
+JS
+}
