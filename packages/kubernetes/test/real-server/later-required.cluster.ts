@@ -3,7 +3,7 @@ import { atUrl, ensureCrd, KubeClient } from "@holdfast/kubernetes";
 import { afterAll, beforeAll } from "vitest";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
-import { LOOSE, requireLater } from "../later-required.ts";
+import { LOOSE, requireLater } from "../../../../test/later-required.ts";
 
 let server: ApiServer;
 
