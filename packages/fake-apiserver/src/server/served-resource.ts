@@ -88,7 +88,7 @@ const WITHOUT_STATUS: ReadonlySet<string> = new Set(
 
 /** Built-in kinds whose objects have a generation. */
 const WITH_GENERATION: ReadonlySet<string> = new Set(
-  "CronJob CustomResourceDefinition DaemonSet Deployment EndpointSlice FlowSchema Ingress IngressClass Job MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration NetworkPolicy Pod PodDisruptionBudget PriorityLevelConfiguration ReplicaSet ReplicationController StatefulSet ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration".split(
+  "CronJob CustomResourceDefinition DaemonSet Deployment EndpointSlice FlowSchema Ingress IngressClass Job MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration NetworkPolicy Pod PodDisruptionBudget PriorityLevelConfiguration ReplicaSet ReplicationController ResourceSlice StatefulSet ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration".split(
     " ",
   ),
 );
