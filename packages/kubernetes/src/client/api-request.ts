@@ -213,7 +213,7 @@ async function failureOf(
 /**
  * Advice on a failure whose cause is the definition of a custom resource. A server that does not serve a resource responds
  * to each of its paths in plain text, which names nothing. One with an older definition refuses an apply of a newer field
- * with 500.
+ * with 500, as it does if another version, by which a manager of the object has written, lacks a field.
  */
 function adviceOn(
   path: string,
@@ -224,7 +224,11 @@ function adviceOn(
   if (parts === null) return "";
   const [, group, version, plural] = parts;
   if (isBuiltInVersion(`${group}/${version}`)) return "";
-  if (/: field not declared in schema|unknown field "/.test(said))
+  const isUndeclared = said.includes(": field not declared in schema");
+  // An apply that does not fit its own version is called so.
+  if (isUndeclared && !said.startsWith("failed to create typed patch object"))
+    return `: a manager of the object has written by a version of the CustomResourceDefinition ${plural}.${group} that lacks the field; add the field to all versions`;
+  if (isUndeclared || said.includes('unknown field "'))
     return `: apply the current CustomResourceDefinition ${plural}.${group}, the server has another one`;
   if (status !== 404 || reason !== "") return "";
   return `: the server does not serve ${plural} of ${group}/${version}; check that the CustomResourceDefinition ${plural}.${group} is applied and serves ${version}`;

@@ -154,9 +154,12 @@ export function patchRequest(
 /** The owners that a patch adds. */
 function ownersIn(patch: object): unknown {
   if (!Array.isArray(patch)) return (patch as KubeObject).metadata?.ownerReferences;
-  const values = (patch as readonly { readonly path?: unknown; readonly value?: unknown }[])
-    .filter(({ path }) => String(path).startsWith("/metadata/ownerReferences"))
-    .flatMap(({ value }) => value);
+  const operations = patch as readonly { readonly path?: unknown; readonly value?: unknown }[];
+  const values = operations.flatMap(({ path, value }): unknown => {
+    if (path === "") return (value as KubeObject | null)?.metadata?.ownerReferences;
+    if (path === "/metadata") return (value as ObjectMeta | null)?.ownerReferences;
+    return String(path).startsWith("/metadata/ownerReferences") ? value : [];
+  });
   return values.filter((value) => typeof value === "object" && value !== null);
 }
 
