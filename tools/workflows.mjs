@@ -64,9 +64,11 @@ export function unpinnedImages(text) {
     const syntax = /^#\s*syntax\s*=\s*(\S+)/i.exec(line)?.[1];
     const sources = /^\s*#/.test(line) ? [] : [...line.matchAll(/(?:--|,)from=([^\s,]+)/g)];
     const images = [base, syntax, ...sources.map(([, source]) => source)];
+    const isPinned = (image) =>
+      IMAGE.test(image) || /^\d+$/.test(image) || stages.has(image.toLowerCase());
     const problems = images
-      .filter((image) => image !== undefined && !IMAGE.test(image) && !/^\d+$/.test(image))
-      .filter((image) => !stages.has(image.toLowerCase()))
+      .filter((image) => image !== undefined)
+      .filter((image) => !isPinned(image))
       .map((image) => `${index + 1}: ${image} needs a digest: NAME@sha256:DIGEST`);
     if (stage !== undefined) stages.add(stage.toLowerCase());
     return problems;

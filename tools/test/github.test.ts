@@ -181,7 +181,7 @@ describe("what a workflow takes from others", () => {
       if (/(^|\/)(Dockerfile|Containerfile)[^/]*$|\.dockerfile$/i.test(file))
         return [[file, read(file)] as const];
       if (!file.endsWith(".md")) return [];
-      const blocks = read(file).matchAll(/^```(?:\w+)\n(FROM [^]*?)^```/gm);
+      const blocks = read(file).matchAll(/^```(?:\w+)\n(FROM [\s\S]*?)^```/gm);
       return [...blocks].map(([, text = ""]) => [file, text] as const);
     });
     expect(texts.map(([file]) => file)).toEqual(

@@ -13,9 +13,10 @@ const USAGE = `npx @holdfast/kubernetes COMMAND
   manifests MODULE... --out DIR   writes the CRDs of the resources that modules export, as DIR/PLURAL.GROUP.yaml
     --check                       writes nothing; exits with 1 if a file differs
 
-  rules FILE...                   prints a ClusterRole for the requests of a test run with HOLDFAST_RULES=FILE
-    --name NAME                   of the role; default: operator
-    --namespace NAMESPACE         a Role for the rights needed in this namespace only, a ClusterRole for the others
+  rules FILE...                   prints a ClusterRole for the requests of a test run with HOLDFAST_RULES=FILE,
+                                  and a Role for its Leases
+    --name NAME                   of the roles; default: operator
+    --namespace NAMESPACE         of the operator; rights needed there only are in the Role, too
 `;
 
 const COMMANDS = new Map<string | undefined, (args: string[]) => Promise<Result>>([

@@ -134,8 +134,9 @@ export interface ScenarioContext<World> {
 /** The result of an exploration of an operator. */
 export interface OperatorExploration extends ExplorationReport {
   /**
-   * The least rules for the requests of the operator in all worlds, as a manifest has them, with those for its Lease. The
-   * Lease is in the operator's own namespace: a Role there is enough for it. Without an election, leave that rule out.
+   * The least rules for the requests of the operator in all worlds, as a manifest has them. The one for Leases
+   * belongs in a Role in the operator's own namespace, or nowhere without an election: in a ClusterRole it would let the
+   * operator depose any other. `npx @holdfast/kubernetes rules` prints both roles.
    */
   readonly rules: readonly PolicyRule[];
 }
