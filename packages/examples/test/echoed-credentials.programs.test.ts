@@ -67,7 +67,7 @@ const statusOf = (text: string) => ({
   details: { name: text, causes: [{ field: text, message: text }], [text]: 1 },
 });
 const watchError = (text: string): string =>
-  `${JSON.stringify({ type: "ERROR", object: { ...statusOf(text), code: 410 } })}\n`;
+  `${JSON.stringify({ type: "ERROR", object: { ...statusOf(text), code: 500 } })}\n`;
 
 let url: string;
 let form: Form;
