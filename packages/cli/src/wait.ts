@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { type Clock, onAbort } from "@holdfast/clock";
+import { readBytes } from "@holdfast/controller/internal";
 import {
   every,
   isTerminalError,
@@ -343,7 +343,7 @@ function targetOf(parser: Command, text: string, options: WaitCliOptions, clock:
 
 function fileOf(path: string): Buffer {
   try {
-    return readFileSync(path);
+    return readBytes(path);
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message);
   }

@@ -1,8 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { requireNamespace, requireSegment } from "../object/resource-name.ts";
 import { mergeRules, type PolicyRule, type RecordedRule } from "../testing/rights.ts";
-import { optional, type Result, requirePositionals } from "./command.ts";
+import { optional, type Result, requirePositionals, textOf } from "./command.ts";
 
 const WHERE = `# For the namespace of the operator: kubectl apply --namespace NAMESPACE, or name it to this command as --namespace.
 `;
@@ -19,7 +19,7 @@ export async function rules(args: string[]): Promise<Result> {
   requireSegment("--name", name);
   if (namespace !== undefined) requireNamespace("--namespace", namespace);
   const { stringify } = await optional("yaml", import("yaml"));
-  const recorded = (await Promise.all(positionals.map(recordedIn))).flat();
+  const recorded = positionals.flatMap(recordedIn);
   const roles = rolesFor(recorded, { name, namespace });
   const texts = roles.map((role) => {
     const isAnywhere = role.kind === "Role" && namespace === undefined;
@@ -28,10 +28,10 @@ export async function rules(args: string[]): Promise<Result> {
   return { output: texts.join("---\n"), code: 0 };
 }
 
-async function recordedIn(file: string): Promise<RecordedRule[]> {
-  const text = await readFile(file, "utf8").catch(() => {
+function recordedIn(file: string): RecordedRule[] {
+  if (!existsSync(file))
     throw new Error(`${file} cannot be read; run the tests with HOLDFAST_RULES=${file} first`);
-  });
+  const text = textOf(file, { pipes: true });
   const recorded = text.split("\n").flatMap((line, index) => {
     return line === "" ? [] : [recordedRule(line, `${file} line ${index + 1}`)];
   });

@@ -1,7 +1,7 @@
+import { readText } from "@holdfast/controller/internal";
 import { Document, Scalar, visit } from "yaml";
 import { parseDuration } from "../../arguments.ts";
 import { UNPRINTABLE } from "../../printable.ts";
-import { readText } from "../../read-text.ts";
 import { readYaml } from "./read-yaml.ts";
 
 /** A manifest, and what of the other file has no counterpart in it. */
