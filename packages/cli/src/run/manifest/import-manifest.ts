@@ -88,7 +88,8 @@ function fromProcessCompose(text: string): Imported {
 
 /** The fields of a mapping; none of anything else. */
 function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? (value as Fields) : {};
+  const isMapping = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isMapping ? (value as Fields) : {};
 }
 
 type Rule = (value: unknown, report: (key: string) => void) => Fields;
