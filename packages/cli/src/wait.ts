@@ -283,7 +283,7 @@ async function withServer(
     code = await waitThenRun(targets, launch, options, { ...tools, signal: ended.signal });
   } finally {
     isOver = true;
-    await server.stop(options.grace);
+    await stops.during(server, () => server.stop(options.grace));
     await exited;
   }
   return server.problem === undefined ? code : failureOf(code);
