@@ -41,7 +41,11 @@ const CRD = {
 };
 
 interface Door {
-  readonly command: "cli/dist/main.js" | "kubernetes/dist/bin/main.js" | "outbox/dist/bin/main.js";
+  readonly command:
+    | "cli/dist/main.js"
+    | "fake-apiserver/dist/bin/main.js"
+    | "kubernetes/dist/bin/main.js"
+    | "outbox/dist/bin/main.js";
 
   /** The arguments for a path. */
   readonly args: (path: string, kind: Kind) => readonly string[];
@@ -86,7 +90,11 @@ const DOORS: Readonly<Record<string, Door>> = {
     args: (path) => ["retry", "--attempts", "1", "--", path],
   },
   types: { command: kubernetes, args: (path) => ["types", path], without: PIPES },
-  rules: { command: kubernetes, args: (path) => ["rules", path], without: PIPES },
+  rules: {
+    command: "fake-apiserver/dist/bin/main.js",
+    args: (path) => ["rules", path],
+    without: PIPES,
+  },
   "manifests --check": {
     command: kubernetes,
     args: (path, kind) => {

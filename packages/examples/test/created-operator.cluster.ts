@@ -73,9 +73,9 @@ async function make(name: string, options?: string) {
     const bins = join(project, "node_modules/.bin");
     mkdirSync(bins);
     symlinkSync(bin("vitest"), join(bins, "vitest"));
-    const main = join(root, "packages/kubernetes/dist/bin/main.js");
+    const main = join(root, "packages/fake-apiserver/dist/bin/main.js");
     const command = `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`;
-    writeFileSync(join(bins, "holdfast-kubernetes"), command, { mode: 0o755 });
+    writeFileSync(join(bins, "holdfast-fake-apiserver"), command, { mode: 0o755 });
     run("npm", ["run", "role"], project);
   }
   const load = async (file: string) => await import(pathToFileURL(join(project, file)).href);

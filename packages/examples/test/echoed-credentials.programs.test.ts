@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { realClock } from "@holdfast/clock";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   atUrl,
   builtIn,
@@ -13,7 +14,6 @@ import {
   runOperator,
 } from "@holdfast/kubernetes";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import { WebhookPublisher } from "@holdfast/outbox/webhook";
 import { expectOk, poll } from "@holdfast/wait";
@@ -215,6 +215,7 @@ it("an informer does not repeat what its server repeats in an ERROR of a watch, 
 
 interface EventObject extends KubeObject {
   readonly note?: string;
+  readonly reason?: string;
 }
 
 it("an operator repeats what its servers repeat in no Event, log or metric", async () => {

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { fromCrd } from "../object/resource.ts";
 import { runKubectl } from "../transport/run-kubectl.ts";
-import { optional, type Result, requirePositionals, textOf } from "./command.ts";
+import { loadOptional, type Result, requirePositionals, textOf } from "./command.ts";
 import { type CrdSchema, plainSchema } from "./plain-schema.ts";
 
 const HEADER = `// Made by "npx @holdfast/kubernetes types": run it again instead of editing this file.
@@ -32,7 +32,7 @@ export async function types(args: string[]): Promise<Result> {
 }
 
 async function fromFiles(files: readonly string[]): Promise<object[]> {
-  const { parseAllDocuments } = await optional("yaml", import("yaml"));
+  const { parseAllDocuments } = await loadOptional("yaml", import("yaml"));
   return files.flatMap((file) => {
     const text = textOf(file, { pipes: true });
     const documents = [...parseAllDocuments(text)];
@@ -73,7 +73,7 @@ async function source({
   plural,
   scope,
 }: ReturnType<typeof fromCrd>): Promise<string> {
-  const { compile } = await optional(
+  const { compile } = await loadOptional(
     "json-schema-to-typescript",
     import("json-schema-to-typescript"),
   );
