@@ -4,6 +4,7 @@ import {
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
+import type { Random } from "@holdfast/wait";
 import {
   keepFromCrashing,
   type Lender,
@@ -15,6 +16,7 @@ import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/
 const OPTIONS: OptionNames<MySqlLockOptions> = {
   name: true,
   table: true,
+  random: true,
 };
 
 /** Rows are objects with values of the driver's own types, also if the options of the pool differ. */
@@ -52,6 +54,14 @@ export interface MySqlLockOptions {
    * @defaultValue `"holdfast_lock"`
    */
   readonly table?: string | undefined;
+
+  /**
+   * Source of the ids of versions. Give it in a test, each process its own: two processes with the same ids take each
+   * other's writes for their own.
+   *
+   * @defaultValue ids of the platform's cryptographic source
+   */
+  readonly random?: Random | undefined;
 }
 
 /**
