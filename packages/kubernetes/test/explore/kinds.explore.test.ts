@@ -171,7 +171,9 @@ const kinds: Kind[] = [
           controller({
             name: "things",
             sources: [things.source()],
-            reconcile: ({ key }) => client.find(ConfigMap, key),
+            async reconcile({ key }) {
+              await client.find(ConfigMap, key);
+            },
           }),
         ];
       },
