@@ -456,7 +456,7 @@ const electionDoors: Door[] = [
     [
       "options",
       object<FileLockOptions>({
-        clock: methods("monotonic", "newTimer", "afterFunc"),
+        clock: methods("monotonic", "newTimer", "afterFunc", "sleep"),
         random: func,
       }),
     ],

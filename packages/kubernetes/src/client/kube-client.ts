@@ -376,7 +376,7 @@ export class KubeClient {
    * ```ts
    * import { FakeClock } from "@holdfast/clock/testing";
    * import { builtIn } from "@holdfast/kubernetes";
-   * import { FakeApi } from "@holdfast/kubernetes/testing";
+   * import { FakeApi } from "@holdfast/fake-apiserver";
    *
    * const ConfigMap = builtIn("v1", "ConfigMap");
    * const { client } = new FakeApi({ clock: new FakeClock(), resources: [ConfigMap] });

@@ -4,7 +4,7 @@ import * as kinds from "../../../../test/bad-input.ts";
 import { expectNoSecret, TOKEN } from "../secrets.ts";
 
 const shared = {
-  clock: kinds.methods("monotonic", "newTimer", "afterFunc"),
+  clock: kinds.methods("monotonic", "newTimer", "afterFunc", "sleep"),
   logger: kinds.methods("debug", "info", "warn", "error"),
 };
 const config = {
