@@ -479,7 +479,10 @@ const electionDoors: Door[] = [
     RedisLock,
     [{ eval: async () => undefined }, { key: "key" }],
     ["client", required(methods("eval"))],
-    ["options", required(object<RedisLockOptions>({ key: required(text), firstToken: func, random: func }))],
+    [
+      "options",
+      required(object<RedisLockOptions>({ key: required(text), firstToken: func, random: func })),
+    ],
   ),
 ];
 
