@@ -4,6 +4,7 @@ import {
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
+import type { Random } from "@holdfast/wait";
 import {
   keepFromCrashing,
   type Lender,
@@ -16,6 +17,7 @@ import { endRequest } from "./mysql-connection.ts";
 const OPTIONS: OptionNames<MySqlLockOptions> = {
   name: true,
   table: true,
+  random: true,
 };
 
 /** Rows are objects with values of the driver's own types, also if the options of the pool differ. */
@@ -53,6 +55,14 @@ export interface MySqlLockOptions {
    * @defaultValue `"holdfast_lock"`
    */
   readonly table?: string | undefined;
+
+  /**
+   * Source of the ids of versions. Give it in a test, each process its own: two processes with the same ids take each
+   * other's writes for their own.
+   *
+   * @defaultValue ids of the platform's cryptographic source
+   */
+  readonly random?: Random | undefined;
 }
 
 /**

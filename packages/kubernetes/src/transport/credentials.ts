@@ -160,6 +160,10 @@ export class CredentialCache {
     this.#lines = new RepeatedLines(options.clock);
   }
 
+  get clock(): Clock {
+    return this.#options.clock;
+  }
+
   /**
    * The credentials. Rejects with the error of their reading, after which the next call reads again, and with
    * `signal.reason` after an abort.

@@ -68,7 +68,8 @@ export class HttpTransport implements KubeTransport {
     if ("response" in first && first.response.status !== 401) return first.response;
     const renewed = await this.#renewed(credentials, signal);
     if (renewed !== undefined && mayRepeat(first, request)) {
-      if ("response" in first) await readStart(first.response.body, MAX_REFUSAL);
+      const { clock } = this.#credentials;
+      if ("response" in first) await readStart(first.response.body, MAX_REFUSAL, { clock, signal });
       return await this.#exchange({ ...parts, credentials: renewed });
     }
     if ("failure" in first) throw first.failure;

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +8,13 @@ import { gzipSync } from "node:zlib";
 import type { Logger } from "@holdfast/controller";
 import {
   atUrl,
+  builtIn,
   ConnectionError,
+  findApiError,
   fromKubeConfig,
   fromKubectl,
   isConnectionError,
+  KubeClient,
   type KubeRequest,
   type KubeTransport,
 } from "@holdfast/kubernetes";
@@ -23,6 +27,8 @@ import { answer, testServer } from "./test-server.ts";
 
 const GET: KubeRequest = { method: "GET", path: "/api/v1/pods?limit=1", headers: {} };
 const never = new AbortController().signal;
+const ConfigMap = builtIn("v1", "ConfigMap");
+const ann = { namespace: "default", name: "ann" };
 
 async function textOf(transport: KubeTransport, request = GET, signal = never): Promise<string> {
   const { body } = await transport.send(request, signal);
@@ -628,5 +634,33 @@ describe("connections", () => {
     vi.stubEnv("NO_PROXY", "");
     expect(warned("https://10.1.2.4")).toEqual([]);
     vi.unstubAllEnvs();
+  });
+});
+
+describe("a failed request whose body stalls", () => {
+  const stall = (status: number, response: ServerResponse): void => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.write('{"kind":"Status",');
+  };
+
+  it("ends with its status, and its connection is closed", async () => {
+    await using server = await testServer((_, response) => stall(404, response));
+    const client = new KubeClient({ transport: atUrl(server.url), logger: quietLogger() });
+    const error = await client.get(ConfigMap, ann).catch((reason: unknown) => reason);
+    expect(findApiError(error)?.statusCode).toBe(404);
+    expect(server.requests).toHaveLength(1);
+    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+  });
+
+  it("is sent again with new credentials after a 401", async () => {
+    await using server = await testServer(({ headers }, response) => {
+      if (headers.authorization === "Bearer old") stall(401, response);
+      else answer(response, 200, { metadata: { name: "ann" } });
+    });
+    const tokens = ["old", "new"];
+    const transport = atUrl(server.url, { token: () => tokens.shift() ?? "new" });
+    const client = new KubeClient({ transport, logger: quietLogger() });
+    expect((await client.get(ConfigMap, ann)).metadata.name).toBe("ann");
+    expect(server.requests).toHaveLength(2);
   });
 });
