@@ -69,6 +69,7 @@ export type {
   UpdateInput,
 } from "./object/kube-object.ts";
 export { keyOf, type ObjectName, type ObjectRef } from "./object/object-ref.ts";
+export { Quantity, type QuantityInput } from "./object/quantity.ts";
 export {
   type ConditionedStatus,
   type CustomObject,

@@ -140,6 +140,23 @@ const objectDoors = [
   ),
 ];
 
+const quantity: kinds.Kind = (path) =>
+  [null, undefined, true, {}, "", "1 Gi"].map((value) => {
+    const [kind, got] =
+      typeof value === "string"
+        ? ["RangeError", JSON.stringify(value)]
+        : ["TypeError", value === null ? "null" : typeof value];
+    const error = `${kind}: value must be a quantity such as "100m" or "1.5Gi", got ${got}`;
+    return { path, value, error };
+  });
+const gibibyte = new root.Quantity("1Gi");
+const quantityDoors = [
+  constructs(root.Quantity, ["1Gi"], ["value", quantity]),
+  method(gibibyte, "add", "throws", ["1"], ["other", quantity]),
+  method(gibibyte, "subtract", "throws", ["1"], ["other", quantity]),
+  method(gibibyte, "compare", "throws", ["1"], ["other", quantity]),
+];
+
 /** Puts the bad value of an option among valid ones. */
 function inOptions(option: string) {
   return <M extends { value: unknown }>(mistake: M): M => ({
@@ -496,6 +513,7 @@ const apiErrorDoor = constructs(
 const doors = [
   apiErrorDoor,
   ...objectDoors,
+  ...quantityDoors,
   ...clusterDoors,
   ...helperDoors,
   ...operatorDoors,
