@@ -23,6 +23,8 @@ export type {
   KubeListOptions,
   KubeReadOptions,
   KubeRequestOptions,
+  KubeWatchEvent,
+  KubeWatchOptions,
   KubeWriteOptions,
 } from "./client/call-options.ts";
 export { type EnsureCrdOptions, ensureCrd } from "./client/ensure-crd.ts";
@@ -68,6 +70,7 @@ export type {
   StoredObject,
   UpdateInput,
 } from "./object/kube-object.ts";
+export { metadataOf } from "./object/metadata-of.ts";
 export { keyOf, type ObjectName, type ObjectRef } from "./object/object-ref.ts";
 export { Quantity, type QuantityInput } from "./object/quantity.ts";
 export {

@@ -17,6 +17,7 @@ import {
   keyOf,
   LeaseLock,
   type LeaseLockOptions,
+  metadataOf,
   type OperatorOptions,
   type OwnerOfOptions,
   ownConditions,
@@ -125,6 +126,7 @@ const objectDoors = [
     ],
   ),
   throws(fromCrd, [{}, "v1"], ["crd", isObject], ["version", kinds.unchecked]),
+  throws(metadataOf, [ConfigMap], ["resource", required(isResource)]),
   throws(keyOf, [ann], ["object", required(isObject)]),
   throws(
     ownerOf,

@@ -8,7 +8,7 @@ import {
   requireText,
   requireWhole,
 } from "@holdfast/clock/internal";
-import type { CachedObject } from "../object/kube-object.ts";
+import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
 import { requireSegment } from "../object/resource-name.ts";
 import type { FieldSelector, LabelSelector } from "../object/selector.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -184,6 +184,45 @@ export interface KubeListOptions extends KubeCallOptions {
   readonly pageSize?: number | undefined;
 }
 
+/** Options for `watch`. The timeout is that of the server's first response. */
+export interface KubeWatchOptions
+  extends KubeCallOptions,
+    Pick<KubeListOptions, "namespace" | "labels" | "fields"> {
+  /**
+   * Version after which the changes are wanted: of an object, a list or an event.
+   *
+   * @defaultValue the current one, and each object that exists comes first, as `ADDED`
+   */
+  readonly resourceVersion?: string | undefined;
+
+  /**
+   * Whether the server also sends its version from time to time, in events of the type `BOOKMARK`: about once a minute, and
+   * before it closes the watch. A version that is known to be recent is rarely too old.
+   *
+   * @defaultValue `false`
+   */
+  readonly bookmarks?: boolean | undefined;
+}
+
+/** An event of `watch`. An object that no longer matches the selectors is `DELETED`. */
+export type KubeWatchEvent<T extends KubeObject = KubeObject> =
+  | {
+      /** What happened. */
+      readonly type: "ADDED" | "MODIFIED" | "DELETED";
+      /** The object after it. A deleted one in its last state. */
+      readonly object: StoredObject<T>;
+      /** Version to go on from. */
+      readonly resourceVersion: string;
+    }
+  | {
+      /** Nothing happened. */
+      readonly type: "BOOKMARK";
+      /** None. */
+      readonly object?: undefined;
+      /** Version to go on from. */
+      readonly resourceVersion: string;
+    };
+
 /** Options for `request`. */
 export interface KubeRequestOptions extends KubeCallOptions {
   /** Path from the root of the server, encoded, without a query: `"/version"`. */
@@ -272,6 +311,15 @@ export const LIST_OPTIONS: OptionNames<KubeListOptions> = {
   labels: true,
   fields: true,
   pageSize: true,
+};
+
+const WATCH: OptionNames<KubeWatchOptions> = {
+  ...CALL,
+  namespace: true,
+  labels: true,
+  fields: true,
+  resourceVersion: true,
+  bookmarks: true,
 };
 
 /** @throws RangeError or TypeError that names the option */
@@ -403,6 +451,23 @@ export function resolveRequest(options: KubeRequestOptions): {
   if (contentType !== undefined) requireText("options.contentType", contentType);
   const accept = "application/json, */*";
   return { limits, request: { method, path, query, body, contentType, accept } };
+}
+
+/** Length of a watch, in seconds: the server closes it after this time. */
+export const WATCH_SECONDS = 300;
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveWatch(options: KubeWatchOptions): {
+  limits: Limits;
+  query: NonNullable<ApiRequest["query"]>;
+} {
+  const limits = resolveLimits(options, "watch", WATCH);
+  const { resourceVersion, bookmarks = false } = options;
+  if (resourceVersion !== undefined) requireText("options.resourceVersion", resourceVersion);
+  requireBoolean("options.bookmarks", bookmarks);
+  const allowWatchBookmarks = bookmarks || undefined;
+  const timeoutSeconds = WATCH_SECONDS;
+  return { limits, query: { watch: true, resourceVersion, allowWatchBookmarks, timeoutSeconds } };
 }
 
 /** @throws RangeError or TypeError that names the option */

@@ -1,4 +1,11 @@
-import { builtIn, ensureCrd, KubeClient, type KubeObject } from "@holdfast/kubernetes";
+import {
+  builtIn,
+  ensureCrd,
+  KubeClient,
+  type KubeObject,
+  type KubeWatchOptions,
+  metadataOf,
+} from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import * as kinds from "../../../../test/bad-input.ts";
 import { expectNoSecret, SECRET_DATA, safeErrorOf } from "../secrets.ts";
@@ -99,6 +106,17 @@ kinds.testBadInput(
       kinds.object({
         ...limits,
         pageSize: kinds.all(kinds.finite, kinds.outside("a whole number of at least 1", 0, 1.5)),
+      }),
+    ]),
+    method(client, "watch", "throws", [ConfigMap, {}], resourceDoor, [
+      "options",
+      kinds.object<KubeWatchOptions>({
+        ...limits,
+        namespace: kinds.unchecked,
+        labels: kinds.unchecked,
+        fields: kinds.unchecked,
+        resourceVersion: kinds.text,
+        bookmarks: kinds.flag,
       }),
     ]),
     method(client, "create", "rejects", [ConfigMap, ANN, {}], resourceDoor, object, [
@@ -235,17 +253,39 @@ describe("a reference", () => {
   });
 });
 
+it("metadata alone is refused by each call that writes, by its name", async () => {
+  const Partial = metadataOf(ConfigMap) as typeof ConfigMap;
+  const calls = {
+    create: () => client.create(Partial, ANN),
+    update: () => client.update(Partial, stored),
+    patch: () => client.patch(Partial, "a/b", {}),
+    apply: () => client.apply(Partial, ANN),
+    modify: () => client.modify(Partial, "a/b", () => {}),
+    delete: () => client.delete(Partial, "a/b"),
+    deleteCollection: () => client.deleteCollection(Partial),
+  };
+  for (const [name, call] of Object.entries(calls))
+    await expect(call()).rejects.toThrow(
+      new TypeError(
+        `resource must be the whole ConfigMap for ${name}, got metadataOf(ConfigMap), which is for reading`,
+      ),
+    );
+  expect(requests).toEqual([]);
+});
+
 describe("a selector", () => {
   it.each([{ app: "x,env=prod" }, { "app,env": "x" }, { app: ["a", "b)"] }])(
     "such as %j is refused",
     (labels) => {
       expect(() => client.list(ConfigMap, { labels })).toThrow(/^labels/);
+      expect(() => client.watch(ConfigMap, { labels })).toThrow(/^labels/);
       expect(requests).toEqual([]);
     },
   );
 
   it("for a namespace with a slash is refused", () => {
     expect(() => client.list(ConfigMap, { namespace: "a/../b" })).toThrow(/^namespace must be/);
+    expect(() => client.watch(ConfigMap, { namespace: "a/../b" })).toThrow(/^namespace must be/);
     expect(() => client.list(ConfigMap, { namespace: "" })).toThrow(/^namespace must be/);
   });
 });
