@@ -126,6 +126,7 @@ export {
   type KubeConfigLike,
 } from "./transport/from-kube-config.ts";
 export { type FromKubectlOptions, fromKubectl } from "./transport/from-kubectl.ts";
+export type { Impersonation } from "./transport/impersonation.ts";
 export { type InClusterOptions, inCluster } from "./transport/in-cluster.ts";
 export type { KubeRequest, KubeResponse, KubeTransport } from "./transport/kube-transport.ts";
 export {
