@@ -1,17 +1,23 @@
 import { onAbort } from "@holdfast/clock";
-import { holdOpen, LinkedController, requireNotNegative } from "@holdfast/clock/internal";
+import {
+  holdOpen,
+  LinkedController,
+  requireNotNegative,
+  requireSignal,
+} from "@holdfast/clock/internal";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { KeyShards } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";
 import type { DrainReport } from "../queue/work-queue-options.ts";
 import { type ResolvedRun, type RunOptions, resolveRun } from "../run-options.ts";
-import type { EnqueueOptions } from "../source/source.ts";
+import type { EnqueueOptions, Source } from "../source/source.ts";
 import { Waiters } from "../waiters.ts";
 import {
   type ControllerArguments,
   type ControllerOptions,
   type ErrorOrigin,
   type ResolvedControllerOptions,
+  requireSource,
   resolveController,
 } from "./controller-options.ts";
 import type { ControllerState, ControllerStatus, InFlightStatus } from "./controller-status.ts";
@@ -87,7 +93,13 @@ export class Controller<Item = string> implements AsyncDisposable {
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   readonly #workers: Workers<Item>;
-  readonly #sources: readonly SourceRunner<Item>[];
+  readonly #sources: SourceRunner<Item>[];
+  /** Ends of the sources that were started. */
+  readonly #ends = new Set<Promise<void>>();
+  /** Starts a source in the run. Undefined when there is none. */
+  #start: ((runner: SourceRunner<Item>) => void) | undefined = undefined;
+  /** Whether sources and workers have been started. */
+  #hasBegun = false;
   readonly #drained = new Waiters<void>();
   /** Sources that wait for the others. */
   readonly #ready = new Waiters<void>();
@@ -103,7 +115,7 @@ export class Controller<Item = string> implements AsyncDisposable {
    */
   constructor(options: ControllerArguments<Item>) {
     const resolved = resolveController<Item>(options as ControllerOptions<Item>);
-    const { name, clock, random, sources, logger, metrics, workers } = resolved;
+    const { name, clock, sources, logger, metrics, workers } = resolved;
     this.name = name;
     this.stopTimeout = resolved.grace + resolved.abortGrace;
     this.#options = resolved;
@@ -112,17 +124,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       this.#settleDrain();
       this.#workers.slots?.changed();
     });
-    this.#sources = sources.map(
-      (source) =>
-        new SourceRunner(source, {
-          clock,
-          random: random === undefined ? undefined : () => this.#hooks.draw(random),
-          enqueue: (item, added) => this.add(item, added),
-          onError: (error, failed, message) => this.#reportSource(error, failed, message),
-          othersReady: (signal) => (this.#isReady ? undefined : this.#ready.wait(signal)),
-          onReady: () => this.#begin(),
-        }),
-    );
+    this.#sources = sources.map((source) => this.#runnerOf(source, undefined));
     this.#hooks.call("metrics", () => metrics?.maxWorkers(workers));
   }
 
@@ -136,6 +138,48 @@ export class Controller<Item = string> implements AsyncDisposable {
    */
   add(item: Item, options?: EnqueueOptions): void {
     if (this.#state !== "stopped") this.#workers.add(item, options?.reason ?? "add", options);
+  }
+
+  /**
+   * Adds a source, also while the controller runs: for a kind that turns up later, or a tenant. It is as those of the
+   * option `sources`: its errors are reported, it is restarted, it tells the items of each new slot, and `status()` has it.
+   *
+   * A controller that has not begun waits until this source is ready too. One that runs goes on meanwhile: the source
+   * starts when it is ready, so a key that it reports is reconciled with its data. Ignored once the controller stops.
+   *
+   * @param source - the source
+   * @param signal - ends the source, at once, and removes it. Queued keys stay. Default: it ends with the controller
+   * @throws TypeError or RangeError for a bad argument
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { Controller, resync } from "@holdfast/controller";
+   *
+   * const clock = new FakeClock();
+   * const stop = new AbortController();
+   * const controller = new Controller({
+   *   name: "mail",
+   *   reconcile: ({ key, reason }) => console.log(key, reason),
+   *   clock,
+   * });
+   * const running = controller.run(stop.signal);
+   * const tenant = new AbortController();
+   * controller.addSource(resync({ list: () => ["ann"], interval: 60_000 }), tenant.signal);
+   * await clock.step(0); // => ann resync
+   * tenant.abort();
+   * await clock.step(60_000);
+   * stop.abort();
+   * await running;
+   * ```
+   */
+  addSource(source: Source<Item>, signal?: AbortSignal): void {
+    requireSource("source", source);
+    if (signal !== undefined) requireSignal("signal", signal);
+    if (signal?.aborted || this.#state === "stopping" || this.#state === "stopped") return;
+    const runner = this.#runnerOf(source, signal);
+    this.#sources.push(runner);
+    this.#start?.(runner);
   }
 
   /**
@@ -258,17 +302,24 @@ export class Controller<Item = string> implements AsyncDisposable {
     const slots = shards && this.#joinSlots(shards);
     if (stop.signal.aborted) this.#workers.pauseState.close();
     this.#begin();
-    const sources = Promise.all(
-      this.#sources.map((source) =>
-        source.run(stop.signal, shards !== undefined).then(() => this.#settleDrain()),
-      ),
-    );
+    this.#start = (runner) => {
+      const end = runner.run(stop.signal, shards !== undefined).then(() => {
+        this.#ends.delete(end);
+        if (!stop.signal.aborted && runner.isRemoved) this.#remove(runner);
+        this.#settleDrain();
+      });
+      this.#ends.add(end);
+    };
+    for (const runner of [...this.#sources]) this.#start(runner);
     await stopped;
     const { grace, abortGrace } = this.#timesWithin(stopWithin);
     if (!this.#isDrained && !this.#isLost)
       await within(grace, (expired) => this.#drained.wait(expired), clock);
     this.#workers.abort(stop.signal.reason, abortGrace);
-    await Promise.all([this.#workers.ended(), within(abortGrace, () => sources, clock)]);
+    await Promise.all([
+      this.#workers.ended(),
+      within(abortGrace, () => Promise.all(this.#ends), clock),
+    ]);
     losses?.[Symbol.dispose]();
     slots?.[Symbol.dispose]();
     await this.#finish(hasSuccessor && !this.#isLost);
@@ -299,13 +350,29 @@ export class Controller<Item = string> implements AsyncDisposable {
     return shards.join((term) => slots.lead(term));
   }
 
-  get #isReady(): boolean {
-    return this.#sources.every((source) => source.isReady);
+  #runnerOf(source: Source<Item>, removal: AbortSignal | undefined): SourceRunner<Item> {
+    const { clock, random } = this.#options;
+    return new SourceRunner(source, {
+      clock,
+      random: random === undefined ? undefined : () => this.#hooks.draw(random),
+      signal: removal,
+      enqueue: (item, added) => this.add(item, added),
+      onError: (error, failed, message) => this.#reportSource(error, failed, message),
+      othersReady: (signal) => (this.#hasBegun ? undefined : this.#ready.wait(signal)),
+      onReady: () => this.#begin(),
+    });
+  }
+
+  /** Forgets a source. The others may have waited for it. */
+  #remove(runner: SourceRunner<Item>): void {
+    this.#sources.splice(this.#sources.indexOf(runner), 1);
+    this.#begin();
   }
 
   /** Starts the sources and the workers, once the data that they read is complete. */
   #begin(): void {
-    if (!this.#isReady) return;
+    if (this.#hasBegun || !this.#sources.every((source) => source.isReady)) return;
+    this.#hasBegun = true;
     this.#workers.start();
     this.#ready.resolveAll();
   }
@@ -317,7 +384,7 @@ export class Controller<Item = string> implements AsyncDisposable {
         this.#state = "stopping";
         this.#workers.queue.shutDown();
         const { pauseState } = this.#workers;
-        if (leavesQueue || !this.#isReady || pauseState.is("paused")) pauseState.close();
+        if (leavesQueue || !this.#hasBegun || pauseState.is("paused")) pauseState.close();
         resolve();
       });
     });
