@@ -23,6 +23,7 @@ export type {
   KubeListOptions,
   KubeReadOptions,
   KubeRequestOptions,
+  KubeUpgradeOptions,
   KubeWatchEvent,
   KubeWatchOptions,
   KubeWriteOptions,

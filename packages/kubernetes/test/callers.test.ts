@@ -49,6 +49,7 @@ const CALLS: Record<string, (client: KubeClient) => PromiseLike<unknown>> = {
   apply: (client) => client.apply(ConfigMap, object),
   modify: (client) =>
     client.modify(ConfigMap, ref, (stored) => Object.assign(stored, { data: {} })),
+  upgradeToApply: (client) => client.upgradeToApply(ConfigMap, ref),
   delete: (client) => client.delete(ConfigMap, ref),
   request: (client) => client.request({ path: "/version" }),
   list: (client) => client.list(ConfigMap).next(),

@@ -1,5 +1,6 @@
 import {
   type OptionNames,
+  requireArray,
   requireBoolean,
   requireFinite,
   requireNotNegative,
@@ -12,6 +13,7 @@ import type { CachedObject, KubeObject, StoredObject } from "../object/kube-obje
 import { requireSegment } from "../object/resource-name.ts";
 import type { FieldSelector, LabelSelector } from "../object/selector.ts";
 import type { ApiRequest } from "./api-request.ts";
+import type { ApplyUpgrade } from "./apply-upgrade.ts";
 
 /** Options that all calls of a client share. */
 export interface KubeCallOptions {
@@ -107,6 +109,16 @@ export interface KubeApplyOptions extends KubeWriteOptions {
    * @defaultValue none: the server is always asked
    */
   readonly cached?: CachedObject | undefined;
+}
+
+/** Options for `upgradeToApply`. */
+export interface KubeUpgradeOptions extends Omit<KubeWriteOptions, "subresource"> {
+  /**
+   * Field managers whose updates are taken over, for example the name of the program that was there before. At least one.
+   *
+   * @defaultValue `[fieldManager]`: its own updates
+   */
+  readonly from?: readonly string[] | undefined;
 }
 
 /** Options for `delete`. */
@@ -296,6 +308,14 @@ export const COLLECTION_OPTIONS: OptionNames<KubeDeleteCollectionOptions> = {
   dryRun: true,
 };
 
+const UPGRADE: OptionNames<KubeUpgradeOptions> = {
+  ...CALL,
+  fieldManager: true,
+  dryRun: true,
+  fieldValidation: true,
+  from: true,
+};
+
 /** The options of `apply`. */
 export const APPLY_OPTIONS: OptionNames<KubeApplyOptions> = {
   ...WRITE,
@@ -374,6 +394,21 @@ export function resolveWrite(
     );
   const query = { fieldManager, dryRun: dryRun ? "All" : undefined, fieldValidation };
   return { ...read, query, dryRun };
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveUpgrade(
+  options: KubeUpgradeOptions,
+  manager: string,
+): ResolvedWrite & ApplyUpgrade {
+  requireOptions("options", options, "upgradeToApply", UPGRADE);
+  const { fieldManager = manager, from = [fieldManager], ...rest } = options;
+  const write = resolveWrite({ ...rest, fieldManager }, manager, "upgradeToApply");
+  requireArray("options.from", from);
+  if (from.length === 0)
+    throw new RangeError("options.from must have at least one field manager, got an empty array");
+  for (const [index, one] of from.entries()) requireText(`options.from[${index}]`, one);
+  return { ...write, from, manager: fieldManager };
 }
 
 /** @throws RangeError or TypeError if `fieldManager` is not 1 to 128 printable characters */

@@ -18,6 +18,7 @@ import { objectPath } from "../object/resource-path.ts";
 import { ApiError, isNotFound } from "./api-error.ts";
 import { type ApiRequest, requestAny } from "./api-request.ts";
 import { Applies } from "./applies.ts";
+import { withApplies } from "./apply-upgrade.ts";
 import { call, type Send } from "./call.ts";
 import {
   type KubeApplyOptions,
@@ -26,6 +27,7 @@ import {
   type KubeListOptions,
   type KubeReadOptions,
   type KubeRequestOptions,
+  type KubeUpgradeOptions,
   type KubeWatchEvent,
   type KubeWatchOptions,
   type KubeWriteOptions,
@@ -57,6 +59,7 @@ import {
   type PendingWrite,
   patchRequest,
   updateRequest,
+  upgradeRequest,
 } from "./write-request.ts";
 import { completed, type ObjectRequest, storedOf } from "./written-object.ts";
 
@@ -361,6 +364,64 @@ export class KubeClient {
       return this.#written(pending, await sendTo(pending.facts, send, pending.request));
     };
     const name = `PUT ${objectPath(resource, ref, subresource)}`;
+    return await call(target, name, { ...limits, conflictBackoff: CONFLICT_BACKOFF }, attempt);
+  }
+
+  /**
+   * Makes fields that a field manager has updated fields that it has applied, so that a later `apply` withdraws those that it
+   * leaves out. Without it they stay for good: a server keeps the updates of a manager apart from its applies, and an apply
+   * without `force` is a `Conflict` with its own earlier update. Call it once for objects that an earlier version of a
+   * program, or another program, wrote with `create`, `update` or `patch`.
+   *
+   * It reads the object, and patches `metadata.managedFields` alone; again from the start if the object changed meanwhile,
+   * as `modify` does. Updates of the status become applies of the status.
+   *
+   * @param resource - the resource
+   * @param ref - name and namespace
+   * @param options - see {@link KubeUpgradeOptions}
+   * @returns the object as stored. Nothing is sent if there is no such update
+   *
+   * @remarks
+   * Source: `csaupgrade` of k8s.io/client-go/util.
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { builtIn, KubeClient, type KubeObject } from "@holdfast/kubernetes";
+   * import { FakeApi } from "@holdfast/kubernetes/testing";
+   *
+   * const ConfigMap = builtIn<KubeObject & { data?: Record<string, string> }>("v1", "ConfigMap");
+   * const clock = new FakeClock();
+   * const { transport } = new FakeApi({ clock, resources: [ConfigMap] });
+   * const client = new KubeClient({ transport, clock, fieldManager: "greeter" });
+   * const metadata = { namespace: "default", name: "ann" };
+   * await client.create(ConfigMap, { metadata, data: { a: "1", b: "2" } });
+   * await client.upgradeToApply(ConfigMap, "default/ann");
+   * console.log((await client.apply(ConfigMap, { metadata, data: { a: "1" } })).data); // => { a: '1' }
+   * ```
+   */
+  async upgradeToApply<T extends KubeObject>(
+    resource: Resource<T, KubeObject>,
+    ref: ObjectRef,
+    options: KubeUpgradeOptions = {},
+  ): Promise<StoredObject<T>> {
+    const { target, fieldManager } = this.#options;
+    const { pending, upgrade } = upgradeRequest({ resource, ref, options, manager: fieldManager });
+    const { request, limits, facts } = pending;
+    const read = { method: "GET", path: request.path, subresource: undefined } as const;
+    const attempt = async (send: Send): Promise<StoredObject<T>> => {
+      const stored = this.#stored<StoredObject<T>>(resource, read, await send(read));
+      const { managedFields, resourceVersion } = stored.metadata;
+      const value = withApplies(managedFields, upgrade);
+      if (value === undefined) return stored;
+      const body = [
+        { op: "replace", path: "/metadata/managedFields", value },
+        // A conflict if the object has changed. A failed "test" would be no conflict.
+        { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
+      ];
+      return this.#written(pending, await sendTo(facts, send, { ...request, body }));
+    };
+    const name = `${request.method} ${request.path}`;
     return await call(target, name, { ...limits, conflictBackoff: CONFLICT_BACKOFF }, attempt);
   }
 

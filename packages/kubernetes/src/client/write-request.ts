@@ -6,16 +6,19 @@ import { type ObjectName, type ObjectRef, parseRef } from "../object/object-ref.
 import type { Resource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
 import type { ApiRequest } from "./api-request.ts";
+import type { ApplyUpgrade } from "./apply-upgrade.ts";
 import {
   APPLY_OPTIONS,
   COLLECTION_OPTIONS,
   type KubeApplyOptions,
   type KubeDeleteCollectionOptions,
   type KubeDeleteOptions,
+  type KubeUpgradeOptions,
   type KubeWriteOptions,
   type Limits,
   type ResolvedWrite,
   resolveDelete,
+  resolveUpgrade,
   resolveWrite,
 } from "./call-options.ts";
 import type { ClientWrite } from "./client-write.ts";
@@ -149,6 +152,32 @@ export function patchRequest(
     limits,
     facts: { resource, verb: "patch", ref: parseRef(resource, given.ref), subresource, dryRun },
   };
+}
+
+/** @throws RangeError or TypeError for a bad argument */
+export function upgradeRequest(given: {
+  readonly resource: Resource;
+  readonly ref: ObjectRef;
+  readonly options: KubeUpgradeOptions;
+  readonly manager: string;
+}): { readonly pending: PendingWrite; readonly upgrade: ApplyUpgrade } {
+  const { resource, ref } = given;
+  requireWritable(resource, "upgradeToApply");
+  const { from, manager, query, dryRun, subresource, ...limits } = resolveUpgrade(
+    given.options,
+    given.manager,
+  );
+  const path = objectPath(resource, ref);
+  const contentType = "application/json-patch+json";
+  const facts = {
+    resource,
+    verb: "patch",
+    ref: parseRef(resource, ref),
+    subresource,
+    dryRun,
+  } as const;
+  const request = { method: "PATCH", path, query, contentType } as const;
+  return { pending: { request, limits, facts }, upgrade: { from, manager } };
 }
 
 /** The owners that a patch adds. */

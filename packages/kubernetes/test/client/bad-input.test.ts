@@ -3,6 +3,7 @@ import {
   ensureCrd,
   KubeClient,
   type KubeObject,
+  type KubeUpgradeOptions,
   type KubeWatchOptions,
   metadataOf,
 } from "@holdfast/kubernetes";
@@ -151,6 +152,22 @@ kinds.testBadInput(
       ["change", kinds.func],
       ["options", write],
     ),
+    method(client, "upgradeToApply", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
+      "options",
+      kinds.object<KubeUpgradeOptions>({
+        ...limits,
+        fieldManager: manager,
+        dryRun: kinds.flag,
+        fieldValidation: validation,
+        from: kinds.all(
+          kinds.arrayOf(kinds.text),
+          kinds.except(
+            [],
+            "RangeError: options.from must have at least one field manager, got an empty array",
+          ),
+        ),
+      }),
+    ]),
     method(client, "delete", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
       "options",
       kinds.object({
@@ -237,6 +254,7 @@ describe("a reference", () => {
       client.patch(ConfigMap, ref, {}),
       client.modify(ConfigMap, ref, () => {}),
       client.delete(ConfigMap, ref),
+      client.upgradeToApply(ConfigMap, ref),
     ];
     for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[]) {
       expect(status).toBe("rejected");
@@ -261,6 +279,7 @@ it("metadata alone is refused by each call that writes, by its name", async () =
     patch: () => client.patch(Partial, "a/b", {}),
     apply: () => client.apply(Partial, ANN),
     modify: () => client.modify(Partial, "a/b", () => {}),
+    upgradeToApply: () => client.upgradeToApply(Partial, "a/b"),
     delete: () => client.delete(Partial, "a/b"),
     deleteCollection: () => client.deleteCollection(Partial),
   };
