@@ -147,7 +147,7 @@ const quantity: kinds.Kind = (path) =>
     const [kind, got] =
       typeof value === "string"
         ? ["RangeError", JSON.stringify(value)]
-        : ["TypeError", value === null ? "null" : typeof value];
+        : ["TypeError", typeof value];
     const error = `${kind}: value must be a quantity such as "100m" or "1.5Gi", got ${got}`;
     return { path, value, error };
   });

@@ -302,15 +302,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     const slots = shards && this.#joinSlots(shards);
     if (stop.signal.aborted) this.#workers.pauseState.close();
     this.#begin();
-    this.#start = (runner) => {
-      const end = runner.run(stop.signal, shards !== undefined).then(() => {
-        this.#ends.delete(end);
-        if (!stop.signal.aborted && runner.isRemoved) this.#remove(runner);
-        this.#settleDrain();
-      });
-      this.#ends.add(end);
-    };
-    for (const runner of [...this.#sources]) this.#start(runner);
+    this.#startSources(stop.signal, shards !== undefined);
     await stopped;
     const { grace, abortGrace } = this.#timesWithin(stopWithin);
     if (!this.#isDrained && !this.#isLost)
@@ -361,6 +353,19 @@ export class Controller<Item = string> implements AsyncDisposable {
       othersReady: (signal) => (this.#hasBegun ? undefined : this.#ready.wait(signal)),
       onReady: () => this.#begin(),
     });
+  }
+
+  /** Starts the sources, and from now on each that is added. */
+  #startSources(stop: AbortSignal, isSharded: boolean): void {
+    this.#start = (runner) => {
+      const end = runner.run(stop, isSharded).then(() => {
+        this.#ends.delete(end);
+        if (!stop.aborted && runner.isRemoved) this.#remove(runner);
+        this.#settleDrain();
+      });
+      this.#ends.add(end);
+    };
+    for (const runner of [...this.#sources]) this.#start(runner);
   }
 
   /** Forgets a source. The others may have waited for it. */

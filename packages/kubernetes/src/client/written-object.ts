@@ -81,6 +81,11 @@ export function storedOf<Body>(resource: Resource, response: object, request: Ob
   throw new ApiError({ statusCode: 200, reason: "", message, details: {}, method, path });
 }
 
+/** The kind of a response. That of metadata alone is the one of the resource, if it was asked for. */
+function wholeKind({ metadataOnly, kind }: Resource, found: unknown): unknown {
+  return metadataOnly === true && found === METADATA_KIND ? kind : found;
+}
+
 function isObjectOf(
   resource: Resource,
   response: object,
@@ -88,8 +93,7 @@ function isObjectOf(
 ): boolean {
   if (Array.isArray(response)) return false;
   const { kind: found, status, metadata } = response as ResponseParts;
-  const isPartial = resource.metadataOnly === true && found === METADATA_KIND;
-  const kind = isPartial ? resource.kind : found;
+  const kind = wholeKind(resource, found);
   if (isNameless) return kind === resource.kind;
   if (kind === undefined || kind === resource.kind)
     return typeof metadata?.name === "string" && metadata.name !== "";

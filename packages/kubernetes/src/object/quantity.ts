@@ -4,7 +4,9 @@ export type QuantityInput = Quantity | string | number;
 /** Suffixes of a quantity: `M`, `Mi` or `e6`. */
 type Form = "decimal" | "binary" | "exponent";
 
-const TEXT = /^([+-]?)(\d*)\.?(\d*)(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?\d{1,9}))?$/;
+/** At most 300 characters, with a digit. */
+const TEXT =
+  /^(?=.{1,300}$)([+-]?)(?=\.?\d)(\d*)\.?(\d*)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d{1,9}|)$/;
 
 /** Powers of 1,000, from billionths on. */
 const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
@@ -96,18 +98,24 @@ export class Quantity {
 function parse(value: unknown): readonly [nanos: bigint, form: Form] {
   const allowed = 'value must be a quantity such as "100m" or "1.5Gi"';
   if (typeof value !== "string" && typeof value !== "number")
-    throw new TypeError(`${allowed}, got ${value === null ? "null" : typeof value}`);
-  const text = String(value);
-  const [, sign, whole = "", fraction = "", binary = "", suffix = "", exponent] =
-    text.length > MAX_TEXT ? [] : (TEXT.exec(text) ?? []);
-  if (whole + fraction === "" || Math.abs(Number(exponent ?? 0)) > MAX_EXPONENT)
-    throw new RangeError(`${allowed}, got ${JSON.stringify(text.slice(0, MAX_TEXT))}`);
-  const power = Number(exponent ?? 3 * DECIMAL.indexOf(suffix) - 9) + 9 - fraction.length;
-  const factor = 1_024n ** BigInt(BINARY.indexOf(binary)) * 10n ** BigInt(Math.max(power, 0));
+    throw new TypeError(`${allowed}, got ${typeof value}`);
+  const text = String(value).slice(0, MAX_TEXT + 1);
+  const [, sign, whole = "", fraction = "", suffix = ""] = TEXT.exec(text) ?? [];
+  const { form, factor, exponent } = scaleOf(suffix);
+  if (sign === undefined || Math.abs(exponent) > MAX_EXPONENT)
+    throw new RangeError(`${allowed}, got ${JSON.stringify(text)}`);
+  const power = exponent + 9 - fraction.length;
+  const digits = BigInt(whole + fraction) * factor * 10n ** BigInt(Math.max(power, 0));
   const divisor = 10n ** BigInt(Math.max(-power, 0));
-  const nanos = (BigInt(whole + fraction) * factor + divisor - 1n) / divisor;
-  const form = exponent !== undefined ? "exponent" : binary === "" ? "decimal" : "binary";
+  const nanos = (digits + divisor - 1n) / divisor;
   return [sign === "-" ? -nanos : nanos, form];
+}
+
+function scaleOf(suffix: string): { form: Form; factor: bigint; exponent: number } {
+  const [decimal, binary] = [DECIMAL.indexOf(suffix), BINARY.indexOf(suffix)];
+  if (decimal >= 0) return { form: "decimal", factor: 1n, exponent: 3 * decimal - 9 };
+  if (binary >= 0) return { form: "binary", factor: 1_024n ** BigInt(binary), exponent: 0 };
+  return { form: "exponent", factor: 1n, exponent: Number(suffix.slice(1)) };
 }
 
 function format(nanos: bigint, form: Form): string {

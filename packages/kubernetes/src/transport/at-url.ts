@@ -1,5 +1,5 @@
 import { type OptionNames, requireFunction, requireText } from "@holdfast/clock/internal";
-import { AgentKeeper, newAgent } from "./agents.ts";
+import { AgentKeeper, newAgent, type TlsParts } from "./agents.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";
 import { type Impersonation, impersonationHeaders, requireImpersonation } from "./impersonation.ts";
@@ -21,7 +21,7 @@ export interface AtUrlOptions extends TransportOptions {
 
   /**
    * The client's certificate, PEM, with the certificates between it and the authority. It needs `key`, and an address with
-   * `https:`.
+   * `https:`. A renewed one needs another transport: a kubeconfig is read again, see {@link fromKubectl}.
    *
    * @defaultValue none
    */
@@ -97,21 +97,14 @@ const OPTIONS: OptionNames<AtUrlOptions> = {
 export function atUrl(url: string, options: AtUrlOptions = {}): KubeTransport {
   const server = requireServer("url", url);
   const { clock, logger } = resolveTransport(options, "atUrl", OPTIONS);
-  const { ca, cert, key, impersonate, token } = options;
-  if (ca !== undefined) requireText("options.ca", ca);
-  for (const [name, pem] of Object.entries({ cert, key }))
-    if (pem !== undefined) requirePem(`options.${name}`, pem);
-  if ((cert === undefined) !== (key === undefined))
-    throw new RangeError("options.cert and options.key must be given together, got one of them");
-  if (cert !== undefined && server.protocol !== "https:")
-    throw new RangeError(`options.cert needs an address with "https:", got ${server.origin}`);
+  const { impersonate, token } = options;
+  const parts = resolveTls(server, options);
   if (impersonate !== undefined) requireImpersonation("options.impersonate", impersonate);
   if (token !== undefined) requireFunction("options.token", token);
   warnOfProxy(server, logger);
   const agents = new AgentKeeper();
   const headers = impersonationHeaders(impersonate ?? {});
   const load = async (): Promise<Credentials> => {
-    const parts = { ca, cert, key };
     const agent = agents.agentFor(parts, () => newAgent(server, parts));
     return new Credentials(agent, {
       ...(token !== undefined && bearer(await token())),
@@ -121,6 +114,18 @@ export function atUrl(url: string, options: AtUrlOptions = {}): KubeTransport {
   const credentials = new CredentialCache({ load, maxAge: MAX_AGE, clock, logger });
   const description = server.href.replace(/\/$/, "");
   return new HttpTransport({ url: server, description, credentials, agents, logger });
+}
+
+/** @throws TypeError or RangeError that names the option */
+function resolveTls(server: URL, { ca, cert, key }: AtUrlOptions): TlsParts {
+  if (ca !== undefined) requireText("options.ca", ca);
+  for (const [name, pem] of Object.entries({ cert, key }))
+    if (pem !== undefined) requirePem(`options.${name}`, pem);
+  if ((cert === undefined) !== (key === undefined))
+    throw new RangeError("options.cert and options.key must be given together, got one of them");
+  if (cert !== undefined && server.protocol !== "https:")
+    throw new RangeError(`options.cert needs an address with "https:", got ${server.origin}`);
+  return { ca, cert, key };
 }
 
 /** @throws TypeError or RangeError, without the value, which may be a key */
