@@ -23,7 +23,7 @@ import {
 import type { ControllerState, ControllerStatus, InFlightStatus } from "./controller-status.ts";
 import { Hooks } from "./hooks.ts";
 import { SlotTerms } from "./slot-terms.ts";
-import { SourceRunner } from "./source-runner.ts";
+import { Sources } from "./sources.ts";
 import { within } from "./within.ts";
 import { Workers } from "./workers.ts";
 
@@ -93,16 +93,8 @@ export class Controller<Item = string> implements AsyncDisposable {
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   readonly #workers: Workers<Item>;
-  readonly #sources: SourceRunner<Item>[];
-  /** Ends of the sources that were started. */
-  readonly #ends = new Set<Promise<void>>();
-  /** Starts a source in the run. Undefined when there is none. */
-  #start: ((runner: SourceRunner<Item>) => void) | undefined = undefined;
-  /** Whether sources and workers have been started. */
-  #hasBegun = false;
+  readonly #sources: Sources<Item>;
   readonly #drained = new Waiters<void>();
-  /** Sources that wait for the others. */
-  readonly #ready = new Waiters<void>();
   readonly #disposal = new AbortController();
   #state: Exclude<ControllerState, "paused"> = "idle";
   #ended: Promise<void> = Promise.resolve();
@@ -115,7 +107,7 @@ export class Controller<Item = string> implements AsyncDisposable {
    */
   constructor(options: ControllerArguments<Item>) {
     const resolved = resolveController<Item>(options as ControllerOptions<Item>);
-    const { name, clock, sources, logger, metrics, workers } = resolved;
+    const { name, clock, random, sources, logger, metrics, workers } = resolved;
     this.name = name;
     this.stopTimeout = resolved.grace + resolved.abortGrace;
     this.#options = resolved;
@@ -124,7 +116,15 @@ export class Controller<Item = string> implements AsyncDisposable {
       this.#settleDrain();
       this.#workers.slots?.changed();
     });
-    this.#sources = sources.map((source) => this.#runnerOf(source, undefined));
+    this.#sources = new Sources({
+      clock,
+      random: random === undefined ? undefined : () => this.#hooks.draw(random),
+      enqueue: (item, added) => this.add(item, added),
+      onError: (error, source, message) => this.#reportSource(error, source, message),
+      onBegin: () => this.#workers.start(),
+      onEnd: () => this.#settleDrain(),
+    });
+    for (const source of sources) this.#sources.add(source, undefined);
     this.#hooks.call("metrics", () => metrics?.maxWorkers(workers));
   }
 
@@ -176,10 +176,8 @@ export class Controller<Item = string> implements AsyncDisposable {
   addSource(source: Source<Item>, signal?: AbortSignal): void {
     requireSource("source", source);
     if (signal !== undefined) requireSignal("signal", signal);
-    if (signal?.aborted || this.#state === "stopping" || this.#state === "stopped") return;
-    const runner = this.#runnerOf(source, signal);
-    this.#sources.push(runner);
-    this.#start?.(runner);
+    const isOver = this.#state === "stopping" || this.#state === "stopped";
+    if (!isOver && signal?.aborted !== true) this.#sources.add(source, signal);
   }
 
   /**
@@ -276,7 +274,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       queue: { size: queue.size, delayed: queue.delayed, inFlight: queue.inFlight },
       inFlight: this.#statusInFlight(),
       lastError,
-      sources: this.#sources.map((source) => source.status()),
+      sources: this.#sources.status(),
       drain: this.#drain,
     };
   }
@@ -301,8 +299,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     const losses = leadership && this.#follow(leadership, stop);
     const slots = shards && this.#joinSlots(shards);
     if (stop.signal.aborted) this.#workers.pauseState.close();
-    this.#begin();
-    this.#startSources(stop.signal, shards !== undefined);
+    this.#sources.start(stop.signal, shards !== undefined);
     await stopped;
     const { grace, abortGrace } = this.#timesWithin(stopWithin);
     if (!this.#isDrained && !this.#isLost)
@@ -310,7 +307,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.#workers.abort(stop.signal.reason, abortGrace);
     await Promise.all([
       this.#workers.ended(),
-      within(abortGrace, () => Promise.all(this.#ends), clock),
+      within(abortGrace, () => this.#sources.ended(), clock),
     ]);
     losses?.[Symbol.dispose]();
     slots?.[Symbol.dispose]();
@@ -342,46 +339,6 @@ export class Controller<Item = string> implements AsyncDisposable {
     return shards.join((term) => slots.lead(term));
   }
 
-  #runnerOf(source: Source<Item>, removal: AbortSignal | undefined): SourceRunner<Item> {
-    const { clock, random } = this.#options;
-    return new SourceRunner(source, {
-      clock,
-      random: random === undefined ? undefined : () => this.#hooks.draw(random),
-      signal: removal,
-      enqueue: (item, added) => this.add(item, added),
-      onError: (error, failed, message) => this.#reportSource(error, failed, message),
-      othersReady: (signal) => (this.#hasBegun ? undefined : this.#ready.wait(signal)),
-      onReady: () => this.#begin(),
-    });
-  }
-
-  /** Starts the sources, and from now on each that is added. */
-  #startSources(stop: AbortSignal, isSharded: boolean): void {
-    this.#start = (runner) => {
-      const end = runner.run(stop, isSharded).then(() => {
-        this.#ends.delete(end);
-        if (!stop.aborted && runner.isRemoved) this.#remove(runner);
-        this.#settleDrain();
-      });
-      this.#ends.add(end);
-    };
-    for (const runner of [...this.#sources]) this.#start(runner);
-  }
-
-  /** Forgets a source. The others may have waited for it. */
-  #remove(runner: SourceRunner<Item>): void {
-    this.#sources.splice(this.#sources.indexOf(runner), 1);
-    this.#begin();
-  }
-
-  /** Starts the sources and the workers, once the data that they read is complete. */
-  #begin(): void {
-    if (this.#hasBegun || !this.#sources.every((source) => source.isReady)) return;
-    this.#hasBegun = true;
-    this.#workers.start();
-    this.#ready.resolveAll();
-  }
-
   /** Resolves when `stop` aborts. The state changes at once: a key added after the abort is ignored. */
   #stopsWith(stop: AbortSignal, leavesQueue: boolean): Promise<void> {
     return new Promise((resolve) => {
@@ -389,7 +346,7 @@ export class Controller<Item = string> implements AsyncDisposable {
         this.#state = "stopping";
         this.#workers.queue.shutDown();
         const { pauseState } = this.#workers;
-        if (leavesQueue || !this.#hasBegun || pauseState.is("paused")) pauseState.close();
+        if (leavesQueue || !this.#sources.hasBegun || pauseState.is("paused")) pauseState.close();
         resolve();
       });
     });
@@ -423,7 +380,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     const isUndisturbed = !hasInterrupted && running.length === 0;
     const finished = isUndisturbed && !hasGivenBack && queued.length === 0;
     this.#state = "stopped";
-    for (const source of this.#sources) source.close();
+    this.#sources.close();
     this.#drain = {
       finished,
       running,
@@ -431,7 +388,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       delayed: delayed.map(({ key, item, after }) => ({ key, item: item.item, after })),
     };
     const sources = this.#sources
-      .map((source) => source.status())
+      .status()
       .filter(({ state }) => state !== "ended" && state !== "idle")
       .map(({ name }) => name);
     const details = { running, queued: queued.length, delayed: delayed.length, sources };
@@ -441,7 +398,7 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   get #isDrained(): boolean {
-    return this.#workers.isIdle && this.#sources.every((source) => source.isOver);
+    return this.#workers.isIdle && this.#sources.areOver;
   }
 
   #settleDrain(): void {
