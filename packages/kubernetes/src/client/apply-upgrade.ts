@@ -22,13 +22,13 @@ export interface ApplyUpgrade {
  * @returns the entries. Undefined if there is no such update
  */
 export function withApplies(
-  managedFields: readonly ManagedEntry[] = [],
+  managedFields: readonly ManagedEntry[] | undefined,
   { from, manager }: ApplyUpgrade,
 ): readonly ManagedEntry[] | undefined {
   const isTaken = ({ manager: by, operation }: ManagedEntry): boolean =>
     operation === "Update" && from.includes(by as string);
-  const taken = managedFields.filter(isTaken);
-  if (taken.length === 0) return undefined;
+  const taken = managedFields?.filter(isTaken) ?? [];
+  if (managedFields === undefined || taken.length === 0) return undefined;
   const entries = managedFields.filter((entry) => !isTaken(entry));
   for (const { subresource, fieldsV1, ...rest } of taken) {
     const at = entries.findIndex(
