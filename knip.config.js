@@ -40,6 +40,10 @@ export default {
       ignoreBinaries: ["mkfifo"],
       entry: ["test/**/*.cluster.ts", "test/operator/*.mjs", "test/real-server/*candidate.mjs"],
     },
+    "packages/fake-apiserver": {
+      entry: ["test/**/*.cluster.ts"],
+      project: ["{conformance,src,test}/**/*.{ts,mjs}"],
+    },
     "packages/create-operator": { ignore: ["template/**"] },
     "packages/examples": {
       entry: [

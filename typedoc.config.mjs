@@ -25,6 +25,7 @@ export default {
     "packages/controller",
     "packages/outbox",
     "packages/kubernetes",
+    "packages/fake-apiserver",
   ],
   projectDocuments: [
     "*.md",
@@ -33,7 +34,7 @@ export default {
     "docs/site/guides.md",
     "bench/README.md",
     "conformance/README.md",
-    "conformance/kubernetes/README.md",
+    "packages/fake-apiserver/conformance/README.md",
     "packages/examples/README.md",
     "packages/examples/src/*/README.md",
     "docs/adr/*.md",

@@ -3,7 +3,7 @@
 // Builds the server if it is not built yet, starts it with its etcd on free ports of the loopback interface, runs
 // the tests, and stops what it started, however it ends. Tests that kill a server or change its history start
 // one of their own. KUBECONFIG names another cluster instead: such tests then do not run, and their names say why. `--record` makes the
-// recordings in conformance/kubernetes anew; other arguments go to vitest.
+// recordings in packages/fake-apiserver/conformance anew; other arguments go to vitest.
 import { ApiServer } from "./apiserver.mjs";
 import { runSuite, seconds } from "./suite.mjs";
 

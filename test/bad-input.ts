@@ -1,6 +1,7 @@
 // Tests of bad input, generated from tables. A row of a table is a door: a public function or class, a valid
 // call of it, and the kind of each parameter. The kinds hold the bad values and the words of the errors.
 import { readFileSync } from "node:fs";
+import type { Kinds as KindsOfOptions, Kind as OptionKind } from "@holdfast/clock/internal";
 import { describe, expect, it } from "vitest";
 
 /** A bad value for a parameter or an option, and the error that refuses it. */
@@ -180,6 +181,44 @@ function otherObjects(takesSignal: boolean, takesCause: boolean): Kind {
 /** Options: an object with a kind for each, and without others; the type asks for every option. */
 export function object<Type extends object>(kinds: Kinds<Type>): Kind {
   return all(data(kinds), unknownOption, otherObjects("signal" in kinds, "cause" in kinds));
+}
+
+/** The kinds of `@holdfast/clock/internal`, by their names. */
+const OF_SOURCE: Readonly<Record<string, (...bounds: never[]) => Kind>> = {
+  above,
+  anyObject: () => anyObject,
+  anything: () => unchecked,
+  abortSignal: () => signal,
+  between,
+  finite: () => finite,
+  finiteFrom,
+  flag: () => flag,
+  func: () => func,
+  loopClock: () => methods("monotonic", "newTimer", "afterFunc", "sleep"),
+  methods,
+  notNegative: () => notNegative,
+  positive: () => positive,
+  string: () => string,
+  text: () => text,
+  whole,
+};
+
+/**
+ * The options of a door, by the table that reads them.
+ *
+ * @param own - the kinds that only this door or its package has, by name
+ */
+export function optionsOf<Type extends object>(
+  kinds: KindsOfOptions<Type>,
+  own: Readonly<Record<string, Kind>> = {},
+): Kind {
+  const testOf = ({ name, bounds, isRequired }: OptionKind): Kind => {
+    const kind = own[name] ?? OF_SOURCE[name]?.(...(bounds as never[]));
+    if (kind === undefined) throw new Error(`no bad values are known of the kind ${name}`);
+    return isRequired ? required(kind) : kind;
+  };
+  const entries = Object.entries<OptionKind>(kinds);
+  return object<object>(Object.fromEntries(entries.map(([name, kind]) => [name, testOf(kind)])));
 }
 
 /** An array; the kind is that of its only element. */

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 export function buildProject(project: string): void {
   const modules = join(project, "node_modules");
   for (const name of ["@holdfast", "@types"]) mkdirSync(join(modules, name), { recursive: true });
-  for (const name of ["clock", "controller", "kubernetes"])
+  for (const name of ["clock", "controller", "fake-apiserver", "kubernetes"])
     symlinkSync(join(root, "packages", name), join(modules, "@holdfast", name), "dir");
   symlinkSync(join(root, "packages/kubernetes/node_modules/zod"), join(modules, "zod"), "dir");
   for (const name of ["@types/node", "prom-client", "vitest", "yaml"])

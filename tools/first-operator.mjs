@@ -35,7 +35,7 @@ export async function checkFirstOperator(packages, tarballs) {
 /** The commands of the first section. */
 function setupOf(guide, packages, tarballs) {
   const [, commands = ""] = /```sh\n([\s\S]*?)```/.exec(guide) ?? [];
-  return commands.replace(/@holdfast\/\w+/g, (name) => {
+  return commands.replace(/@holdfast\/[\w-]+/g, (name) => {
     const { manifest } = packages.find((one) => one.manifest.name === name);
     return tarballOf(tarballs, manifest);
   });
@@ -56,7 +56,7 @@ async function operate(project) {
   const { realClock } = await load("node_modules/@holdfast/clock/dist/index.js");
   const { poll } = await load("node_modules/@holdfast/wait/dist/index.js");
   const { builtIn } = await load("node_modules/@holdfast/kubernetes/dist/index.js");
-  const { FakeApi } = await load("node_modules/@holdfast/kubernetes/dist/testing/index.js");
+  const { FakeApi } = await load("node_modules/@holdfast/fake-apiserver/dist/index.js");
   const { ConfigMap, Greeting } = await load("dist/greeter.js");
   const Lease = builtIn("coordination.k8s.io/v1", "Lease");
   const api = new FakeApi({ clock: realClock, resources: [Greeting, ConfigMap, Lease] });

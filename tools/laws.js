@@ -11,7 +11,7 @@ const listening =
 const loops =
   ":matches(ForStatement, ForInStatement, ForOfStatement, WhileStatement, DoWhileStatement)";
 const repeating =
-  "Repeat through the loop in loop.ts: stopping, sliding and cleaning up are right there, and only there.";
+  "Repeat through loop() in loop.ts, or retry(): stopping, sliding and cleaning up are right there, and only there.";
 
 const repeatingLater =
   "Repeat after a delay with loop() of @holdfast/wait/internal, or with retry or every: they stop at once and clean up.";

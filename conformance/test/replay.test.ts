@@ -110,12 +110,12 @@ describe("a replay fails on unknown input", () => {
       virtual[0].in.api = "PollOnce";
     });
     directory.copy("exponential-backoff-condition.json", ({ cases, retry }) => {
-      cases[0].in.api = "LinearBackoff";
+      cases[0].in.api = "CubicBackoff";
       retry[0].in.api = "OnSuccess";
     });
     expect(await problems()).toEqual([
       "poll.json virtual, case 0: unknown function PollOnce",
-      "exponential-backoff-condition.json cases, case 0: unknown function LinearBackoff",
+      "exponential-backoff-condition.json cases, case 0: unknown function CubicBackoff",
       "exponential-backoff-condition.json retry, case 0: unknown function OnSuccess",
     ]);
   });

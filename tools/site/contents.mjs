@@ -105,7 +105,7 @@ export const contents = [
       "docs/mutation.md",
       "bench/README.md",
       "conformance/README.md",
-      "conformance/kubernetes/README.md",
+      "packages/fake-apiserver/conformance/README.md",
     ],
   },
   { title: "Decisions", pages: ["docs/adr/README.md", ...decisions] },

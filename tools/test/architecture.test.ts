@@ -34,7 +34,7 @@ it("the picture shows every folder that tools/layers.cjs lists", () => {
   const [picture = ""] = read("ARCHITECTURE.md").match(/^```text\n[\s\S]*?^```/m) ?? [];
   const parts = picture.split(/\n(?=\w)/);
   const missing = Object.entries(layers).flatMap(([workspace, folders]) => {
-    const [, name] = /^packages\/(\w+)\/src$/.exec(workspace) ?? [];
+    const [, name] = /^packages\/([\w-]+)\/src$/.exec(workspace) ?? [];
     if (name === undefined || name === "examples") return [];
     const part = parts.find((one) => one.startsWith(name)) ?? "";
     const shown = part.split(/[^\w-]+/);

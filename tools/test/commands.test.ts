@@ -11,7 +11,7 @@ const commands = publicPackages().flatMap(({ folder, manifest }) =>
   ),
 );
 
-test("four packages install a command", () => expect(commands.length).toBe(4));
+test("five packages install a command", () => expect(commands.length).toBe(5));
 
 // As behind a pipe to `head`, which ends when it has its lines. A crash ends with 1.
 test.each(

@@ -134,7 +134,7 @@ describe.each(["clock", "wait", "controller", "kubernetes"])(
   "the tables of coming-from-go-%s",
   (name) => {
     it("say from which entry each name comes", () => {
-      const entries = [entriesOf(name), entriesOf("clock")];
+      const entries = [name, "clock", "fake-apiserver"].map(entriesOf);
       const rows = read(`docs/coming-from-go-${name}.md`)
         .split("\n")
         .map((line) => line.split(/(?<!\\) *\| */))

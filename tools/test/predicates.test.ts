@@ -22,9 +22,9 @@ const textOf = (file: string): string => readFileSync(`${PACKAGES}/${file}`, "ut
 /** What the public API asks of functions of the user that must answer at once, and where the answer is checked. */
 const CHECKED: Readonly<Record<string, string>> = {
   "controller/index isWanted": "isWanted(event)",
+  "fake-apiserver/index when": "rule.when(request)",
   "kubernetes/index HealthCheck": "the check ",
   "kubernetes/index when": "options.when(change)",
-  "kubernetes/testing when": "rule.when(request)",
   "outbox/webhook allow": "options.allow(url)",
   "outbox/webhook isTerminal": "options.isTerminal(status, message)",
   "wait/go retriable": "retriable(error)",

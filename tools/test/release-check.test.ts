@@ -32,7 +32,7 @@ describe("this repository", () => {
       expect(Object.keys(versions)).toContain("@holdfast/cli");
       const paths = reports.filter(({ after }) => after !== "").map(({ path }) => path);
       expect(paths).toContain("packages/wait/api/index.api.txt");
-      expect(paths).toContain("packages/kubernetes/api/testing.api.txt");
+      expect(paths).toContain("packages/fake-apiserver/api/fast-check.api.txt");
       expect(changelog).toMatch(/^## /m);
     },
   );

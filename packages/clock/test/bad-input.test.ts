@@ -14,16 +14,7 @@ import { fromFakeTimers } from "@holdfast/clock/fake-timers";
 import * as rxjs from "@holdfast/clock/rxjs";
 import { asScheduler, fromScheduler } from "@holdfast/clock/rxjs";
 import * as testing from "@holdfast/clock/testing";
-import {
-  DeadlockError,
-  FakeClock,
-  type FakeClockOptions,
-  LivelockError,
-  type RunOptions,
-  type StepOptions,
-  type TestClock,
-  type WaitForWaitersOptions,
-} from "@holdfast/clock/testing";
+import { DeadlockError, FakeClock, LivelockError, type TestClock } from "@holdfast/clock/testing";
 import { createClock } from "@sinonjs/fake-timers";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
@@ -38,8 +29,8 @@ import {
   instant,
   method,
   methods,
-  notNegative,
   object,
+  optionsOf,
   period,
   required,
   signal,
@@ -50,6 +41,9 @@ import {
   unchecked,
   whole,
 } from "../../../test/bad-input.ts";
+import { FAKE_CLOCK_OPTIONS } from "../src/testing/fake-clock.ts";
+import { RUN_OPTIONS, STEP_OPTIONS } from "../src/testing/time-control.ts";
+import { WAIT_FOR_WAITERS_OPTIONS } from "../src/testing/waiter-watch.ts";
 
 function f(): void {}
 
@@ -119,7 +113,6 @@ const turns = all(
     "RangeError: options.turns must be a finite number, got Infinity",
   ),
 );
-const driving = { turns, stallMs: notNegative, externalMs: notNegative };
 
 const driven = (clock: TestClock, now: number): Door[] => [
   method(
@@ -128,7 +121,7 @@ const driven = (clock: TestClock, now: number): Door[] => [
     "rejects",
     [f],
     ["fn", required(func)],
-    ["options", object<RunOptions>({ ...driving, maxTimers: whole(0), signal })],
+    ["options", optionsOf(RUN_OPTIONS, { turns })],
   ),
   method(
     clock,
@@ -136,7 +129,7 @@ const driven = (clock: TestClock, now: number): Door[] => [
     "rejects",
     [1],
     ["duration", required(duration)],
-    ["options", object<StepOptions>(driving)],
+    ["options", optionsOf(STEP_OPTIONS, { turns })],
   ),
   method(clock, "stepSync", "throws", [1], ["duration", required(duration)]),
   method(
@@ -153,7 +146,7 @@ const driven = (clock: TestClock, now: number): Door[] => [
         ),
       ),
     ],
-    ["options", object<StepOptions>(driving)],
+    ["options", optionsOf(STEP_OPTIONS, { turns })],
   ),
   method(clock, "setSystemTime", "throws", [now], ["instant", required(finite)]),
   method(
@@ -162,7 +155,7 @@ const driven = (clock: TestClock, now: number): Door[] => [
     "rejects",
     [1],
     ["count", required(whole(0))],
-    ["options", object<WaitForWaitersOptions>({ signal })],
+    ["options", optionsOf(WAIT_FOR_WAITERS_OPTIONS)],
   ),
   method(clock, "hold", "throws", [], ["label", string]),
   method(clock, "external", "rejects", [Promise.resolve()], ["work", unchecked], ["label", string]),
@@ -233,12 +226,7 @@ const doors = [
     [],
     [
       "options",
-      object<FakeClockOptions>({
-        now: finite,
-        ties: object<{ seed: number }>({ seed: required(finite) }),
-        stallMs: notNegative,
-        externalMs: notNegative,
-      }),
+      optionsOf(FAKE_CLOCK_OPTIONS, { ties: object<{ seed: number }>({ seed: required(finite) }) }),
     ],
   ),
   throws(asScheduler, [clock], ["clock", required(methods("now", "monotonic", "afterFunc"))]),

@@ -463,7 +463,7 @@ const electionDoors: Door[] = [
     [
       "options",
       object<FileLockOptions>({
-        clock: methods("monotonic", "newTimer", "afterFunc"),
+        clock: methods("monotonic", "newTimer", "afterFunc", "sleep"),
       }),
     ],
   ),

@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, type OperatorSetup, type Resource, runOperator } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { seededRandom } from "@holdfast/wait";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { cronTasks } from "../src/cron-task/cron-task.ts";

@@ -1,6 +1,6 @@
 // The roles in a manifest, each of them without one right, and the rights that they have to grant.
 import { readFileSync } from "node:fs";
-import type { PolicyRule, RoleManifest } from "@holdfast/kubernetes/testing";
+import type { PolicyRule, RoleManifest } from "@holdfast/fake-apiserver";
 import { expect } from "vitest";
 import { parseAllDocuments } from "yaml";
 

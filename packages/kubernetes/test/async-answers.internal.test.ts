@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, KubeClient } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { expect, it } from "vitest";
 import { errorOf } from "../../../test/error-of.ts";
 import { keySource } from "../src/cluster/informer-source.ts";

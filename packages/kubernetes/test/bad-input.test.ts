@@ -30,14 +30,12 @@ import {
 } from "@holdfast/kubernetes";
 import * as prometheus from "@holdfast/kubernetes/prometheus";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
-import * as testing from "@holdfast/kubernetes/testing";
-import { explore, FakeApi } from "@holdfast/kubernetes/testing";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import * as kinds from "../../../test/bad-input.ts";
 
-const { all, constructs, except, method, rejects, required, text, throws } = kinds;
+const { all, constructs, method, rejects, required, text, throws } = kinds;
 
 const clock = new FakeClock();
 const { signal: live } = new AbortController();
@@ -53,7 +51,7 @@ const stored = {
   metadata: { ...ann.metadata, uid: "1", resourceVersion: "1", creationTimestamp: "" },
 };
 
-const isClock = kinds.methods("monotonic", "newTimer", "afterFunc");
+const isClock = kinds.methods("monotonic", "newTimer", "afterFunc", "sleep");
 const isLogger = kinds.methods("debug", "info", "warn", "error");
 const isMetrics = kinds.methods("requested", "listed", "watchEnded", "rejected", "applySkipped");
 const isObject = kinds.anyObject;
@@ -82,7 +80,6 @@ const cluster = new Cluster({ transport, clock });
 const client = { get: f, list: f, find: f, create: f, update: f, patch: f };
 const recorder = new EventRecorder({ client, controller: "a", clock } as never);
 const server = new HealthServer();
-const api = new FakeApi({ clock, resources: [ConfigMap] });
 const informer = cluster.watch(ConfigMap);
 const metrics = Object.fromEntries(
   [
@@ -178,7 +175,7 @@ const clusterDoors = [
           transport: required(kinds.methods("send")),
           name: text,
           fieldManager: text,
-          clock: kinds.methods("now", "monotonic", "newTimer", "afterFunc"),
+          clock: kinds.methods("now", "monotonic", "newTimer", "afterFunc", "sleep"),
           random: kinds.func,
           logger: isLogger,
           metrics: isMetrics,
@@ -368,130 +365,6 @@ const operatorDoors = [
   ),
 ];
 
-const testingDoors = [
-  kinds.rejects(
-    explore,
-    [
-      {
-        setup: f,
-        resources: [ConfigMap],
-        scenario: f,
-        faults: ["conflict"],
-        recreates: [ConfigMap],
-        resourcesFrom: [ConfigMap],
-      },
-    ],
-    [
-      "options",
-      required(
-        kinds.object({
-          setup: required(kinds.func),
-          resources: required(kinds.arrayOf(isResource)),
-          scenario: required(kinds.func),
-          world: kinds.func,
-          stateOf: kinds.func,
-          normalise: kinds.func,
-          invariant: kinds.func,
-          expect: kinds.unchecked,
-          faults: kinds.arrayOf(text),
-          only: text,
-          worlds: kinds.whole(1),
-          pairs: kinds.whole(0),
-          time: kinds.above(0),
-          signal: kinds.signal,
-          quiet: kinds.positive,
-          upgradeFrom: kinds.func,
-          resourcesFrom: kinds.arrayOf(isResource),
-          longestTimer: kinds.notNegative,
-          logger: kinds.methods("debug", "info", "warn", "error"),
-          recreates: kinds.arrayOf(isResource),
-          seed: kinds.whole(0),
-        }),
-      ),
-    ],
-  ),
-  constructs(
-    FakeApi,
-    [{ clock, resources: [ConfigMap] }],
-    [
-      "options",
-      required(
-        kinds.object({
-          clock: required(isClock),
-          resources: required(kinds.arrayOf(isResource)),
-          random: kinds.func,
-          keptRequests: kinds.outside("a whole number of at least 1", 0, 1.5),
-        }),
-      ),
-    ],
-  ),
-  method(
-    api,
-    "start",
-    "rejects",
-    [{}],
-    [
-      "options",
-      kinds.object({
-        history: (path) =>
-          [null, 5, "all"].map((value) => ({
-            path,
-            value,
-            error: `RangeError: ${path} must be "kept" or "lost", got ${JSON.stringify(value)}`,
-          })),
-      }),
-    ],
-  ),
-  method(api, "restore", "throws", [{}], ["snapshot", required(isObject)]),
-  method(
-    api,
-    "intercept",
-    "throws",
-    [{ fault: { type: "drop" } }],
-    [
-      "rule",
-      required(
-        kinds.object({
-          fault: required(
-            orFunction(
-              kinds.object({
-                type: required(
-                  all(
-                    text,
-                    except(
-                      "burn",
-                      'RangeError: rule.fault.type must be one of status, text, reject, drop, reset, close, stall, line, delay, got "burn"',
-                    ),
-                  ),
-                ),
-              }),
-            ),
-          ),
-          verbs: kinds.arrayOf(kinds.unchecked),
-          resource: isObject,
-          when: kinds.func,
-          times: kinds.outside("a whole number of at least 1", 0, 1.5),
-        }),
-      ),
-    ],
-  ),
-  method(
-    api,
-    "listen",
-    "rejects",
-    [{}],
-    [
-      "options",
-      kinds.object({ port: kinds.outside("a number from 0 to 65535", -1, 65_536), token: text }),
-    ],
-  ),
-];
-
-/** Functions are allowed too. */
-function orFunction(kind: kinds.Kind): kinds.Kind {
-  return (path, valid) => kind(path, valid).filter(({ value }) => typeof value !== "function");
-}
-
 const apiErrorDoor = constructs(
   root.ApiError,
   [{ statusCode: 404, reason: "", message: "gone", details: {}, method: "GET", path: "/a" }],
@@ -519,27 +392,20 @@ const doors = [
   ...clusterDoors,
   ...helperDoors,
   ...operatorDoors,
-  ...testingDoors,
 ];
 
 kinds.testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
   expect(cluster.status().state).toBe("idle");
-  expect(api.requests).toEqual([]);
 });
 
-kinds.testEveryExport(
-  new URL("../api/", import.meta.url),
-  { index: root, testing, prometheus },
-  doors,
-  [
-    // In client/bad-input.test.ts and transport/bad-input.test.ts.
-    ...[root.KubeClient, root.ensureCrd],
-    ...[root.atUrl, root.inCluster, root.fromKubeConfig, root.fromKubectl],
-    // A kubeconfig is made by others; a controller of an operator is a Controller.
-    ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
-    // The guards answer for every value; the errors and the predicate take what the package makes.
-    ...[root.isApiError, root.ConnectionError, root.BodyTooLongError],
-    root.generationChanged,
-  ],
-);
+kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root, prometheus }, doors, [
+  // In client/bad-input.test.ts and transport/bad-input.test.ts.
+  ...[root.KubeClient, root.ensureCrd],
+  ...[root.atUrl, root.inCluster, root.fromKubeConfig, root.fromKubectl],
+  // A kubeconfig is made by others; a controller of an operator is a Controller.
+  ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
+  // The guards answer for every value; the errors and the predicate take what the package makes.
+  ...[root.isApiError, root.ConnectionError, root.BodyTooLongError],
+  root.generationChanged,
+]);

@@ -1,6 +1,6 @@
 import { realClock } from "@holdfast/clock";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, HealthServer } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { running, testListener } from "../../../test/listener.contract.ts";
 
 testListener({

@@ -1,4 +1,4 @@
-import type { Fault } from "@holdfast/kubernetes/testing";
+import type { Fault } from "@holdfast/fake-apiserver";
 
 /** The answer of an API server that does not serve a path, or not yet: no `Status`, no reason. */
 export const plain404: Fault = {

@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { Controller, LeaderElector, silentLogger } from "@holdfast/controller";
+import { FakeApi, type FakeVerb, type Fault } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   Cluster,
@@ -9,7 +10,6 @@ import {
   type KubeObject,
   LeaseLock,
 } from "@holdfast/kubernetes";
-import { FakeApi, type FakeVerb, type Fault } from "@holdfast/kubernetes/testing";
 import {
   connectWithBackoff,
   keepConnected,

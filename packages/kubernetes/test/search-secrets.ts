@@ -1,5 +1,6 @@
 import { silentLogger } from "@holdfast/controller";
-import type { KubeRequest, KubeResponse } from "@holdfast/kubernetes";
+import type { FakeApi, FakeApiOptions } from "@holdfast/fake-apiserver";
+import type { KubeResponse, KubeTransport } from "@holdfast/kubernetes";
 import { afterAll, afterEach, beforeEach, expect } from "vitest";
 import { leaks, searchForSecrets } from "./secrets.ts";
 
@@ -15,11 +16,15 @@ const EVENTS = /\/events(\/|\?|$)/;
 
 const originals: [holder: object, name: string, property: PropertyDescriptor | undefined][] = [];
 
-function replace(holder: object, name: string, wrap: (real: Method) => Method): void {
+function replace<T extends object = Method>(
+  holder: object,
+  name: string,
+  wrap: (real: T) => T,
+): void {
   const real: unknown = Reflect.get(holder, name);
   if (typeof real !== "function") return;
   originals.push([holder, name, Object.getOwnPropertyDescriptor(holder, name)]);
-  const value = wrap(real as Method);
+  const value = wrap(real as T);
   Object.defineProperty(value, "name", { value: name });
   // Exports of a module are getters.
   Object.defineProperty(holder, name, {
@@ -86,12 +91,19 @@ function searchText(real: Method): Method {
   });
 }
 
-/** Events, as they come to the double. */
-function searchEvents(real: Method): Method {
-  return function (...args) {
-    const { path, body } = args[0] as KubeRequest;
-    if (EVENTS.test(path)) searchForSecrets(body);
-    return real.apply(this, args);
+/** The double, which searches the Events that come to it. */
+function searchEvents(Server: typeof FakeApi): typeof FakeApi {
+  return class extends Server {
+    constructor(options: FakeApiOptions) {
+      super(options);
+      const { transport } = this;
+      const { send } = transport;
+      const searching: KubeTransport["send"] = (request, signal) => {
+        if (EVENTS.test(request.path)) searchForSecrets(request.body);
+        return send(request, signal);
+      };
+      Object.assign(transport, { send: searching });
+    }
   };
 }
 
@@ -123,29 +135,21 @@ const methodsOf = (prototype: object): string[] =>
 export async function searchSecrets(): Promise<void> {
   for (const level of LEVELS) replace(console, level, searchPrinted);
   const root = await import("@holdfast/kubernetes");
-  const testing = await import("@holdfast/kubernetes/testing");
-  const { FakeApi } = testing;
+  const testing = await import("@holdfast/fake-apiserver");
+  const { FakeApi: Double } = testing;
   const { Hooks } = await import("../src/reflect/hooks.ts");
   const { HttpTransport } = await import("../src/transport/http-transport.ts");
-  const { Connections } = await import("../src/testing/connections.ts");
   const { Registry } = await import("prom-client");
   for (const level of LEVELS) replace(silentLogger, level, searchPrinted);
   replace(Hooks.prototype, "log", searchPrinted);
   replace(HttpTransport.prototype, "send", searchExchange);
-  replace(Connections.prototype, "send", searchEvents);
+  replace(testing, "FakeApi", searchEvents);
   replace(Registry.prototype, "metrics", searchText);
   replace(globalThis, "fetch", searchServed);
   for (const module of [root, testing])
     for (const name of functionsOf(module)) replace(module, name, searchThrown);
   const { Cluster, EventRecorder, HealthServer, KubeClient, LeaseLock } = root;
-  for (const { prototype } of [
-    Cluster,
-    EventRecorder,
-    FakeApi,
-    HealthServer,
-    KubeClient,
-    LeaseLock,
-  ])
+  for (const { prototype } of [Cluster, EventRecorder, Double, HealthServer, KubeClient, LeaseLock])
     for (const name of methodsOf(prototype)) replace(prototype, name, searchThrown);
 
   beforeEach(() => {

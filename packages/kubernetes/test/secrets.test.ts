@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   atUrl,
   builtIn,
@@ -14,7 +15,6 @@ import {
   type KubeTransport,
   runOperator,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { Gauge, Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
 import { freePort } from "../../../test/free-port.ts";

@@ -52,7 +52,7 @@ const clock = new FakeClock();
 const register = new Registry();
 const store = new MemoryStore();
 
-const clockKind: Kind = methods("monotonic", "newTimer", "afterFunc");
+const clockKind: Kind = methods("monotonic", "newTimer", "afterFunc", "sleep");
 
 const backoff: Kind = object<BackoffOptions>({
   duration: required(finiteFrom(0)),

@@ -124,7 +124,7 @@ const taskKinds = {
   jitter: notNegative,
   onEvent: func,
   logger: methods("debug", "info", "warn", "error"),
-  clock: methods("monotonic", "newTimer", "afterFunc"),
+  clock: methods("monotonic", "newTimer", "afterFunc", "sleep"),
   random: func,
 } satisfies { readonly [Key in keyof Required<TaskOptions>]: Kind };
 const lockedKinds = {
@@ -220,7 +220,7 @@ const outboxDoors: Door[] = [
           store: required(methods("save")),
           transaction: func,
           onCommitted: func,
-          clock: methods("monotonic", "newTimer", "afterFunc"),
+          clock: methods("monotonic", "newTimer", "afterFunc", "sleep"),
         }),
       ),
     ],

@@ -1,76 +1,52 @@
+import type { Kinds } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
 import * as root from "@holdfast/wait";
 import {
   Backoff,
-  type BackoffManagerOptions,
-  type BackoffOptions,
   backoffManager,
   backoffUntil,
-  type ConnectOptions,
   connectWithBackoff,
-  type EveryOptions,
-  type ExpectOkOptions,
   ExponentialBackoffManager,
-  type ExponentialBackoffManagerOptions,
   every,
   expectOk,
   type FetchRequest,
   HttpError,
   Jitter,
   JitteredBackoffManager,
-  type JitteredBackoffManagerOptions,
   jitter,
-  type KeepConnectedOptions,
   keepConnected,
-  type LoopOptions,
-  type PollOptions,
   parseRetryAfter,
   poll,
   RetryAfterError,
-  type RetryAfterErrorOptions,
   RetryBudget,
-  type RetryBudgetOptions,
-  type RetryOptions,
   retry,
   seededRandom,
   TerminalError,
   TimeoutError,
-  type TimeoutErrorOptions,
-  type WithTimeoutOptions,
   withTimeout,
 } from "@holdfast/wait";
 import * as go from "@holdfast/wait/go";
 import {
   delayUntil,
   ExhaustedError,
-  type ExponentialBackoffOptions,
   exponentialBackoff,
   forever,
   Group,
   isConflict,
   isInterrupted,
-  type JitterUntilOptions,
   jitterUntil,
   KeyedBackoff,
-  type KeyedBackoffOptions,
   nonSlidingUntil,
-  type OnErrorOptions,
   onError,
-  type PeriodicOptions,
-  type PollUntilOptions,
   pollUntil,
   retryOnConflict,
   until,
 } from "@holdfast/wait/go";
 import * as rxjs from "@holdfast/wait/rxjs";
 import {
-  type BackoffDelayOptions,
   backoffDelay,
   backoffUntil$,
-  type PollBackoffOptions,
   pollBackoff,
-  type RepeatBackoffOptions,
-  type RetryBackoffOptions,
   repeatBackoff,
   retryBackoff,
 } from "@holdfast/wait/rxjs";
@@ -79,16 +55,13 @@ import {
   AttemptBackoff,
   ExcessiveCollisionsError,
   expectedSlots,
-  type GrpcBackoffOptions,
   grpcBackoff,
 } from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import {
-  above,
   all,
   anyObject,
-  between,
   constructs,
   type Door,
   data,
@@ -104,18 +77,43 @@ import {
   delay as milliseconds,
   named,
   notNegative,
-  object,
+  optionsOf,
   positive,
   rejects,
   required,
   signal,
-  string,
   testBadInput,
   testEveryExport,
   throws,
   unchecked,
   whole,
 } from "../../../test/bad-input.ts";
+import { CONNECT_OPTIONS } from "../src/connect/connection-attempts.ts";
+import { KEEP_CONNECTED_OPTIONS } from "../src/connect/keep-connected.ts";
+import { BACKOFF_OPTIONS } from "../src/delay/growth.ts";
+import { POLL_UNTIL_OPTIONS } from "../src/go/condition-loop.ts";
+import { EXPONENTIAL_BACKOFF_OPTIONS } from "../src/go/exponential-backoff.ts";
+import { KEYED_BACKOFF_OPTIONS } from "../src/go/keyed-backoff.ts";
+import { ON_ERROR_OPTIONS } from "../src/go/on-error.ts";
+import { JITTER_UNTIL_OPTIONS, PERIODIC_OPTIONS } from "../src/go/until.ts";
+import { TIMEOUT_ERROR_OPTIONS } from "../src/limit/timeout-error.ts";
+import { WITH_TIMEOUT_OPTIONS } from "../src/limit/with-timeout.ts";
+import { BACKOFF_MANAGER_OPTIONS } from "../src/loop/backoff-manager.ts";
+import { EXPONENTIAL_BACKOFF_MANAGER_OPTIONS } from "../src/loop/exponential-backoff-manager.ts";
+import { JITTERED_BACKOFF_MANAGER_OPTIONS } from "../src/loop/jittered-backoff-manager.ts";
+import { LOOP_OPTIONS } from "../src/loop/loop-options.ts";
+import { EVERY_OPTIONS } from "../src/poll/every.ts";
+import { POLL_OPTIONS } from "../src/poll/poll.ts";
+import { EXPECT_OK_OPTIONS } from "../src/retry/expect-ok.ts";
+import { RETRY_OPTIONS } from "../src/retry/retry.ts";
+import { RETRY_AFTER_ERROR_OPTIONS } from "../src/retry/retry-after-error.ts";
+import { RETRY_BUDGET_OPTIONS } from "../src/retry/retry-budget.ts";
+import { ERROR_OPTIONS } from "../src/retry/terminal-error.ts";
+import { BACKOFF_DELAY_OPTIONS } from "../src/rxjs/backoff-delay.ts";
+import { POLL_BACKOFF_OPTIONS } from "../src/rxjs/poll-backoff.ts";
+import { REPEAT_BACKOFF_OPTIONS } from "../src/rxjs/repeat-backoff.ts";
+import { RETRY_BACKOFF_OPTIONS } from "../src/rxjs/retry-backoff.ts";
+import { GRPC_BACKOFF_OPTIONS } from "../src/strategies/grpc-backoff.ts";
 import { FURTHER_STRATEGIES, jitterForm } from "./strategies.ts";
 
 const clock = new FakeClock();
@@ -127,19 +125,8 @@ const duration = 1;
 const strategy = { delayFunc: () => () => 1 };
 const manager = backoffManager(strategy, { clock });
 
-const loopClock = methods("monotonic", "newTimer", "afterFunc");
-const streamClock = methods("monotonic", "afterFunc");
-
 /** A number, or the name of a form. */
-const backoffOptions: Kind = object<BackoffOptions>({
-  duration: required(finiteFrom(0)),
-  factor: positive,
-  jitter: jitterForm,
-  steps: whole(0),
-  cap: above(0),
-  capAfterJitter: flag,
-  random: func,
-});
+const backoffOptions: Kind = optionsOf(BACKOFF_OPTIONS, { jitterForm });
 
 /** The options of a `Backoff`, where a strategy is one step too far. */
 const onlyBackoffOptions: Kind = (path, valid) =>
@@ -157,75 +144,34 @@ const backoff: Kind = (path, valid) =>
     ),
   )(path, valid);
 
+const own = {
+  backoff,
+  backoffOptions: onlyBackoffOptions,
+  jitterForm,
+  request: data<FetchRequest>({ headers: anyObject }),
+};
+const options = <Type extends object>(kinds: Kinds<Type>): Kind => optionsOf(kinds, own);
+
 const rootDoors: Door[] = [
   rejects(
     retry,
     [f, { clock, signal: live, backoff: { duration } }],
     ["fn", required(func)],
-    [
-      "options",
-      object<RetryOptions>({
-        backoff,
-        retries: whole(0),
-        maxElapsed: notNegative,
-        timeout: above(0),
-        attemptTimeout: above(0),
-        maxRetryAfter: notNegative,
-        budget: methods("call", "reserve", "use"),
-        signal,
-        clock: loopClock,
-        shouldRetry: func,
-        delay: func,
-        onRetry: func,
-      }),
-    ],
+    ["options", options(RETRY_OPTIONS)],
   ),
-  constructs(
-    RetryBudget,
-    [{}],
-    [
-      "options",
-      object<RetryBudgetOptions>({
-        share: notNegative,
-        minPerSecond: notNegative,
-        window: positive,
-        clock: methods("monotonic"),
-      }),
-    ],
-  ),
+  constructs(RetryBudget, [{}], ["options", options(RETRY_BUDGET_OPTIONS)]),
   rejects(
     poll,
     [f, { clock, signal: live, backoff: { duration } }],
     ["fn", required(func)],
-    [
-      "options",
-      object<PollOptions>({
-        backoff,
-        timeout: above(0),
-        attemptTimeout: above(0),
-        maxRetryAfter: notNegative,
-        signal,
-        clock: loopClock,
-        onError: func,
-      }),
-    ],
+    ["options", options(POLL_OPTIONS)],
   ),
   ...[true, false].map((sliding) => ({
     ...throws(
       every,
       [1, { clock, signal: live, sliding }],
       ["period", required(positive)],
-      [
-        "options",
-        object<EveryOptions>({
-          signal,
-          clock: loopClock,
-          jitter: finiteFrom(0),
-          immediate: flag,
-          sliding: flag,
-          random: func,
-        }),
-      ],
+      ["options", options(EVERY_OPTIONS)],
     ),
     name: sliding ? "every, sliding," : "every",
   })),
@@ -234,17 +180,7 @@ const rootDoors: Door[] = [
     [f, 1, { clock, signal: live }],
     ["work", required(func)],
     ["timeout", required(notNegative)],
-    [
-      "options",
-      object<WithTimeoutOptions<unknown>>({
-        signal,
-        clock: loopClock,
-        label: unchecked,
-        cause: func,
-        message: string,
-        onLate: func,
-      }),
-    ],
+    ["options", options(WITH_TIMEOUT_OPTIONS)],
   ),
   rejects(
     backoffUntil,
@@ -253,46 +189,23 @@ const rootDoors: Door[] = [
     ["manager", required(methods("backoff"))],
     ["sliding", required(flag)],
     ["signal", required(signal)],
-    ["options", object<LoopOptions>({ onError: func })],
+    ["options", options(LOOP_OPTIONS)],
   ),
   throws(
     backoffManager,
     [strategy, { clock }],
     ["strategy", required(methods("delayFunc"))],
-    ["options", object<BackoffManagerOptions>({ clock: loopClock })],
+    ["options", options(BACKOFF_MANAGER_OPTIONS)],
   ),
   constructs(
     ExponentialBackoffManager,
     [{ duration, factor: 2, clock }],
-    [
-      "options",
-      required(
-        object<ExponentialBackoffManagerOptions>({
-          duration: required(finiteFrom(0)),
-          factor: required(positive),
-          cap: above(0),
-          jitter: jitterForm,
-          resetAfter: notNegative,
-          clock: loopClock,
-          random: func,
-        }),
-      ),
-    ],
+    ["options", required(options(EXPONENTIAL_BACKOFF_MANAGER_OPTIONS))],
   ),
   constructs(
     JitteredBackoffManager,
     [{ duration, clock }],
-    [
-      "options",
-      required(
-        object<JitteredBackoffManagerOptions>({
-          duration: required(finiteFrom(0)),
-          jitter: jitterForm,
-          clock: loopClock,
-          random: func,
-        }),
-      ),
-    ],
+    ["options", required(options(JITTERED_BACKOFF_MANAGER_OPTIONS))],
   ),
   constructs(Backoff, [{ duration }], ["options", required(onlyBackoffOptions)]),
   method(
@@ -317,26 +230,21 @@ const rootDoors: Door[] = [
     RetryAfterError,
     [1],
     ["after", required(milliseconds)],
-    ["options", object<RetryAfterErrorOptions>({ message: string, cause: unchecked })],
+    ["options", options(RETRY_AFTER_ERROR_OPTIONS)],
   ),
   constructs(
     TimeoutError,
     [1],
     ["timeout", unchecked],
-    ["options", object<TimeoutErrorOptions>({ message: string, cause: unchecked })],
+    ["options", options(TIMEOUT_ERROR_OPTIONS)],
   ),
   constructs(
     TerminalError,
     ["no such page"],
     ["message", unchecked],
-    ["options", object<ErrorOptions>({ cause: unchecked })],
+    ["options", options(ERROR_OPTIONS)],
   ),
-  constructs(
-    ExhaustedError,
-    [1],
-    ["attempts", unchecked],
-    ["options", object<ErrorOptions>({ cause: unchecked })],
-  ),
+  constructs(ExhaustedError, [1], ["attempts", unchecked], ["options", options(ERROR_OPTIONS)]),
   throws(parseRetryAfter, ["1", clock], ["value", unchecked], ["clock", methods("now")]),
   rejects(
     expectOk,
@@ -351,26 +259,10 @@ const rootDoors: Door[] = [
         ),
       ),
     ],
-    [
-      "options",
-      object<ExpectOkOptions>({
-        clock: methods("now", "afterFunc"),
-        request: data<FetchRequest>({ headers: anyObject }),
-        describe: func,
-      }),
-    ],
+    ["options", options(EXPECT_OK_OPTIONS)],
   ),
 ];
 
-const connecting = {
-  signal: required(signal),
-  backoff,
-  minConnectTimeout: notNegative,
-  maxRetryAfter: notNegative,
-  clock: loopClock,
-  onRetry: func,
-  onLate: func,
-};
 const connected = { clock, signal: live, backoff: { duration } };
 
 const connectDoors: Door[] = [
@@ -378,35 +270,18 @@ const connectDoors: Door[] = [
     connectWithBackoff,
     [f, connected],
     ["connect", required(func)],
-    ["options", required(object<ConnectOptions<unknown>>(connecting))],
+    ["options", required(options(CONNECT_OPTIONS))],
   ),
   rejects(
     keepConnected,
     [f, f, connected],
     ["connect", required(func)],
     ["use", required(func)],
-    [
-      "options",
-      required(
-        object<KeepConnectedOptions<unknown>>({
-          ...connecting,
-          resetAfter: notNegative,
-          random: func,
-          onError: func,
-        }),
-      ),
-    ],
+    ["options", required(options(KEEP_CONNECTED_OPTIONS))],
   ),
 ];
 
-const periodic = { clock: loopClock, onError: func };
-const asking = { signal, onError: func, clock: loopClock };
-const pollUntilOptions = object<PollUntilOptions>({
-  ...asking,
-  immediate: flag,
-  sliding: flag,
-  timeout: notNegative,
-});
+const pollUntilOptions = options(POLL_UNTIL_OPTIONS);
 const keyed = new KeyedBackoff({ duration, cap: 1, clock });
 const group = new Group();
 
@@ -418,7 +293,7 @@ const goDoors: Door[] = [
       ["fn", required(func)],
       ["period", required(finiteFrom(0))],
       ["signal", required(signal)],
-      ["options", object<PeriodicOptions>(periodic)],
+      ["options", options(PERIODIC_OPTIONS)],
     ),
   ),
   rejects(
@@ -427,22 +302,14 @@ const goDoors: Door[] = [
     ["fn", required(func)],
     ["period", required(finiteFrom(0))],
     ["signal", required(signal)],
-    [
-      "options",
-      object<JitterUntilOptions>({
-        ...periodic,
-        jitter: finiteFrom(0),
-        sliding: flag,
-        random: func,
-      }),
-    ],
+    ["options", options(JITTER_UNTIL_OPTIONS)],
   ),
   rejects(
     forever,
     [f, 1, { clock }],
     ["fn", required(func)],
     ["period", required(finiteFrom(0))],
-    ["options", object<PeriodicOptions>(periodic)],
+    ["options", options(PERIODIC_OPTIONS)],
   ),
   rejects(
     pollUntil,
@@ -462,12 +329,7 @@ const goDoors: Door[] = [
     exponentialBackoff,
     [f, { backoff: { duration }, clock, signal: live }],
     ["condition", required(func)],
-    [
-      "options",
-      required(
-        object<ExponentialBackoffOptions>({ ...asking, backoff: required(onlyBackoffOptions) }),
-      ),
-    ],
+    ["options", required(options(EXPONENTIAL_BACKOFF_OPTIONS))],
   ),
   rejects(
     onError,
@@ -475,14 +337,14 @@ const goDoors: Door[] = [
     ["backoff", named("options.backoff", required(onlyBackoffOptions))],
     ["retriable", required(func)],
     ["fn", required(func)],
-    ["options", object<OnErrorOptions>({ signal, clock: loopClock })],
+    ["options", options(ON_ERROR_OPTIONS)],
   ),
   rejects(
     retryOnConflict,
     [{ duration }, f, { clock, signal: live }],
     ["backoff", named("options.backoff", required(onlyBackoffOptions))],
     ["fn", required(func)],
-    ["options", object<OnErrorOptions>({ signal, clock: loopClock })],
+    ["options", options(ON_ERROR_OPTIONS)],
   ),
   method(group, "start", "throws", [f], ["fn", required(func)]),
   method(
@@ -496,19 +358,7 @@ const goDoors: Door[] = [
   constructs(
     KeyedBackoff,
     [{ duration, cap: 1, clock }],
-    [
-      "options",
-      required(
-        object<KeyedBackoffOptions>({
-          duration: required(finiteFrom(0)),
-          cap: required(positive),
-          jitter: finiteFrom(0),
-          resetAfter: notNegative,
-          clock: methods("monotonic"),
-          random: func,
-        }),
-      ),
-    ],
+    ["options", required(options(KEYED_BACKOFF_OPTIONS))],
   ),
   method(keyed, "next", "throws", ["a", 1], ["key", unchecked], ["at", instant]),
   method(
@@ -522,15 +372,6 @@ const goDoors: Door[] = [
   method(keyed, "isInBackoffSinceUpdate", "throws", ["a", 1], ["key", unchecked], ["at", instant]),
 ];
 
-const grpcOptions = {
-  duration: finiteFrom(0),
-  factor: positive,
-  jitter: between(0, 1),
-  cap: above(0),
-  capAfterJitter: flag,
-  random: func,
-};
-
 const strategyDoors: Door[] = [
   ...FURTHER_STRATEGIES.map(({ Strategy, options, kind }) =>
     constructs(Strategy as new (options: object) => object, [options], ["options", kind]),
@@ -539,67 +380,36 @@ const strategyDoors: Door[] = [
     grpcBackoff,
     [0],
     ["retries", required(whole(0))],
-    ["options", object<GrpcBackoffOptions>(grpcOptions)],
+    ["options", options(GRPC_BACKOFF_OPTIONS)],
   ),
   method(new AttemptBackoff(), "forAttempt", "throws", [1], ["attempt", required(whole(0))]),
   throws(expectedSlots, [1], ["collisions", required(whole(0))], ["backoffLimit", whole(0)]),
 ];
 
-const repeating = {
-  backoff: required(backoff),
-  maxElapsed: notNegative,
-  resetOnSuccess: flag,
-  clock: streamClock,
-};
 const notify = backoffDelay({ duration }, { clock });
 
 const streamDoors: Door[] = [
   throws(
     retryBackoff,
     [{ backoff: { duration }, clock }],
-    [
-      "options",
-      required(
-        object<RetryBackoffOptions>({
-          ...repeating,
-          retries: whole(0),
-          maxRetryAfter: notNegative,
-          shouldRetry: func,
-          delay: func,
-          onRetry: func,
-        }),
-      ),
-    ],
+    ["options", required(options(RETRY_BACKOFF_OPTIONS))],
   ),
   throws(
     repeatBackoff,
     [{ backoff: { duration }, clock }],
-    ["options", required(object<RepeatBackoffOptions>({ ...repeating, repeats: whole(0) }))],
+    ["options", required(options(REPEAT_BACKOFF_OPTIONS))],
   ),
   throws(
     pollBackoff,
     [f, { backoff: { duration }, clock }],
     ["until", required(func)],
-    [
-      "options",
-      required(
-        object<PollBackoffOptions>({
-          backoff: required(backoff),
-          timeout: notNegative,
-          maxRetryAfter: notNegative,
-          clock: methods("now", "monotonic", "afterFunc"),
-        }),
-      ),
-    ],
+    ["options", required(options(POLL_BACKOFF_OPTIONS))],
   ),
   throws(
     backoffDelay,
     [{ duration }, { clock }],
     ["backoff", required(backoff)],
-    [
-      "options",
-      object<BackoffDelayOptions>({ maxRetryAfter: notNegative, clock: methods("afterFunc") }),
-    ],
+    ["options", options(BACKOFF_DELAY_OPTIONS)],
   ),
   {
     ...throws(
@@ -616,7 +426,7 @@ const streamDoors: Door[] = [
     ["fn", required(func)],
     ["newManager", required(func)],
     ["sliding", required(flag)],
-    ["options", object<LoopOptions>({ onError: func })],
+    ["options", options(LOOP_OPTIONS)],
   ),
 ];
 

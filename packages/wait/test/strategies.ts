@@ -1,17 +1,12 @@
+import type { Kinds } from "@holdfast/clock/internal";
 import { Backoff, type BackoffStrategy } from "@holdfast/wait";
 import * as exported from "@holdfast/wait/strategies";
-import {
-  above,
-  between,
-  finiteFrom,
-  flag,
-  func,
-  type Kind,
-  object,
-  positive,
-  required,
-  whole,
-} from "../../../test/bad-input.ts";
+import { finiteFrom, type Kind, optionsOf, required } from "../../../test/bad-input.ts";
+import { ATTEMPT_BACKOFF_OPTIONS } from "../src/strategies/attempt-backoff.ts";
+import { BINARY_EXPONENTIAL_BACKOFF_OPTIONS } from "../src/strategies/binary-exponential-backoff.ts";
+import { DECORRELATED_JITTER_BACKOFF_OPTIONS } from "../src/strategies/decorrelated-jitter-backoff.ts";
+import { GRPC_BACKOFF_OPTIONS } from "../src/strategies/grpc-backoff.ts";
+import { SYMMETRIC_JITTER_BACKOFF_OPTIONS } from "../src/strategies/symmetric-jitter-backoff.ts";
 
 /** The values that an option `jitter` may have. */
 export const jitterForm: Kind = (path, valid) =>
@@ -38,72 +33,39 @@ interface Row<Options> {
   /** A value for each option, none of them its default. */
   readonly options: { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };
   /** The values that the options may have. */
-  readonly kinds: { readonly [Name in keyof Options]-?: Kind };
+  readonly kinds: Kinds<Options>;
   /** Whether `new Strategy()` is an error. */
   readonly needsOptions: boolean;
 }
 
 const random = (): number => 0.75;
 const spread = { cap: 700, jitter: 0.5, capAfterJitter: true, random };
-const spreadKinds = { cap: above(0), jitter: jitterForm, capAfterJitter: flag, random: func };
-const symmetricKinds = { ...spreadKinds, jitter: between(0, 1) };
 
 /** Every strategy of `/strategies`: the compiler asks for the row of a new one. */
 const ROWS: { readonly [Name in StrategyName]: Row<OptionsOf<Name>> } = {
   AttemptBackoff: {
     options: { duration: 100, factor: 3, cap: 700, spread: true, random },
-    kinds: {
-      duration: finiteFrom(0),
-      factor: positive,
-      cap: above(0),
-      spread: flag,
-      random: func,
-    },
+    kinds: ATTEMPT_BACKOFF_OPTIONS,
     needsOptions: false,
   },
   BinaryExponentialBackoff: {
     options: { slotTime: 100, backoffLimit: 2, attemptLimit: 9, random },
-    kinds: {
-      slotTime: required(finiteFrom(0)),
-      backoffLimit: whole(0),
-      attemptLimit: whole(1),
-      random: func,
-    },
+    kinds: BINARY_EXPONENTIAL_BACKOFF_OPTIONS,
     needsOptions: true,
   },
   DecorrelatedJitterBackoff: {
     options: { duration: 100, factor: 2, cap: 700, random },
-    kinds: {
-      duration: required(finiteFrom(0)),
-      factor: finiteFrom(1),
-      cap: above(0),
-      random: func,
-    },
-    needsOptions: true,
-  },
-  FibonacciBackoff: {
-    options: { duration: 100, ...spread },
-    kinds: { duration: required(finiteFrom(0)), ...spreadKinds },
+    kinds: DECORRELATED_JITTER_BACKOFF_OPTIONS,
     needsOptions: true,
   },
   GrpcBackoff: {
     options: { duration: 100, factor: 3, ...spread },
-    kinds: { duration: finiteFrom(0), factor: positive, ...symmetricKinds },
+    kinds: GRPC_BACKOFF_OPTIONS,
     needsOptions: false,
-  },
-  LinearBackoff: {
-    options: { duration: 100, increment: 30, ...spread },
-    kinds: { duration: required(finiteFrom(0)), increment: finiteFrom(0), ...spreadKinds },
-    needsOptions: true,
   },
   SymmetricJitterBackoff: {
     options: { duration: 100, factor: 3, steps: 5, ...spread },
-    kinds: {
-      duration: finiteFrom(0),
-      factor: positive,
-      steps: whole(0),
-      ...symmetricKinds,
-    },
+    kinds: SYMMETRIC_JITTER_BACKOFF_OPTIONS,
     needsOptions: false,
   },
 };
@@ -118,7 +80,7 @@ export interface StrategyCase {
 /** The strategies of `/strategies`. */
 export const FURTHER_STRATEGIES: readonly StrategyCase[] = Object.entries(ROWS).map(
   ([name, { options, kinds, needsOptions }]) => {
-    const kind = object<object>(kinds as never);
+    const kind = optionsOf(kinds as Kinds<object>, { jitterForm });
     return {
       Strategy: Reflect.get(exported, name) as StrategyCase["Strategy"],
       options,

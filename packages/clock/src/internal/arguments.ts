@@ -69,12 +69,7 @@ export function requireFunction(name: string, value: unknown): void {
  * @param door - the function or class that has the options, for the error
  * @param names - its options
  */
-export function requireOptions(
-  name: string,
-  value: unknown,
-  door?: string,
-  names?: Readonly<Record<string, true>>,
-): void {
+export function requireOptions(name: string, value: unknown, door?: string, names?: object): void {
   if (typeof value !== "object" || value === null)
     throw new TypeError(complaint(name, "an object", value));
   // A plain object is not read here: an option may be a getter.
@@ -82,18 +77,14 @@ export function requireOptions(
   if (door !== undefined && names !== undefined) requireKnown(name, value, door, names);
 }
 
-function requireCarrier(
-  name: string,
-  value: object,
-  names: Readonly<Record<string, true>> | undefined,
-): void {
+function requireCarrier(name: string, value: object, names: object = {}): void {
   if (isSignal(value)) {
-    const advice = names?.["signal"] === true ? ": pass { signal }" : "";
+    const advice = Object.hasOwn(names, "signal") ? ": pass { signal }" : "";
     throw new TypeError(`${name} must be an object, got an AbortSignal${advice}`);
   }
   const shown = show(value);
   if (OF_OPTIONS.has(shown)) return;
-  const isCause = shown === "[object Error]" && names?.["cause"] === true;
+  const isCause = shown === "[object Error]" && Object.hasOwn(names, "cause");
   throw new TypeError(`${complaint(name, "an object", value)}${isCause ? ": pass { cause }" : ""}`);
 }
 
@@ -101,7 +92,7 @@ function requireCarrier(
 export function requireTimerOptions(
   options: { readonly label?: unknown },
   door: string,
-  names: Readonly<Record<string, true>>,
+  names: object,
 ): void {
   requireOptions("options", options, door, names);
   const { label } = options;
@@ -195,7 +186,7 @@ export function requireMethods(name: string, value: unknown, methods: readonly s
 
 /** Accepts every object with the methods of a clock that loops call. */
 export function requireClock(name: string, value: unknown): void {
-  requireMethods(name, value, ["monotonic", "newTimer", "afterFunc"]);
+  requireMethods(name, value, ["monotonic", "newTimer", "afterFunc", "sleep"]);
 }
 
 /** Checks that each of these options is a function or missing. */

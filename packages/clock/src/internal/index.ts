@@ -38,6 +38,30 @@ export { deferred } from "./deferred.ts";
 export { findByCode, isStop, TIMEOUT_CODE } from "./error-chain.ts";
 export { holdOpen, type LoopClock, simulatedTime, yieldTurn } from "./event-loop.ts";
 export { Grid } from "./grid.ts";
+export {
+  abortSignal,
+  above,
+  anyObject,
+  anything,
+  between,
+  finite,
+  finiteFrom,
+  flag,
+  func,
+  type Kind,
+  type Kinds,
+  kind,
+  loopClock,
+  methods,
+  notNegative,
+  parsed,
+  positive,
+  read,
+  required,
+  string,
+  text,
+  whole,
+} from "./kinds.ts";
 export { messageOf } from "./message-of.ts";
 export { type RepeatedDetails, RepeatedLines } from "./repeated-lines.ts";
 export { instantAfter, roundToNanosecond } from "./rounding.ts";

@@ -31,14 +31,9 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
  *
  * @throws TypeError that names the option, its door, and the likely option
  */
-export function requireKnown(
-  path: string,
-  options: object,
-  door: string,
-  names: Readonly<Record<string, true>>,
-): void {
+export function requireKnown(path: string, options: object, door: string, names: object): void {
   for (const name in options) {
-    if (names[name] === true || !isPlain(options)) continue;
+    if (Object.hasOwn(names, name) || !isPlain(options)) continue;
     if ((options as Record<string, unknown>)[name] === undefined) continue;
     const known = Object.keys(names);
     const shown = name.slice(0, 100);

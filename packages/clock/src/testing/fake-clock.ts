@@ -1,21 +1,17 @@
 import type { Timer, TimerOptions } from "../clock.ts";
 import type { CallbackContext } from "../host/platform.ts";
-import {
-  type OptionNames,
-  requireFinite,
-  requireNotNegative,
-  requireOptions,
-} from "../internal/arguments.ts";
+import { requireFinite, requireOptions } from "../internal/arguments.ts";
+import { finite, type Kinds, notNegative, parsed, read } from "../internal/kinds.ts";
 import { BaseTestClock, STALL_LIMITS } from "./base-test-clock.ts";
 import { FakeTimer } from "./fake-timer.ts";
 import type { TestClock } from "./test-clock.ts";
 import { type TieOrder, Timeline } from "./timeline.ts";
 
-const OPTIONS: OptionNames<FakeClockOptions> = {
-  now: true,
-  ties: true,
-  stallMs: true,
-  externalMs: true,
+export const FAKE_CLOCK_OPTIONS: Kinds<FakeClockOptions> = {
+  now: finite,
+  ties: parsed("ties"),
+  stallMs: notNegative,
+  externalMs: notNegative,
 };
 
 /** 2000-01-01T00:00:00Z, as in Go's synctest. */
@@ -124,12 +120,9 @@ export class FakeClock extends BaseTestClock implements TestClock {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: FakeClockOptions = {}) {
-    requireOptions("options", options, "FakeClock", OPTIONS);
-    const { now = WALL_START, ties } = options;
-    const { stallMs = STALL_LIMITS.stallMs, externalMs = STALL_LIMITS.externalMs } = options;
-    const start = requireFinite("options.now", now);
-    requireNotNegative("options.stallMs", stallMs);
-    requireNotNegative("options.externalMs", externalMs);
+    const given = read("options", options, "FakeClock", FAKE_CLOCK_OPTIONS);
+    const { now: start = WALL_START, ties } = given;
+    const { stallMs = STALL_LIMITS.stallMs, externalMs = STALL_LIMITS.externalMs } = given;
     const timeline = new Timeline(MONOTONIC_START, tieOrderOf(ties));
     super(timeline, { stallMs, externalMs });
     this.#timeline = timeline;

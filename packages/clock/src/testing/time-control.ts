@@ -1,29 +1,26 @@
 import { promiseOf } from "../abort/abortable.ts";
 import { onAbort } from "../abort/on-abort.ts";
 import {
-  type OptionNames,
   requireFinite,
   requireFunction,
-  requireNotNegative,
-  requireOptions,
-  requireSignal,
   requireString,
   requireWhole,
 } from "../internal/arguments.ts";
+import { abortSignal, type Kinds, kind, notNegative, read, whole } from "../internal/kinds.ts";
 import { Advance, type AdvanceLimits, type Hold } from "./advance.ts";
 import { LivelockGuard } from "./livelock-guard.ts";
 import type { RunOptions, StepOptions } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-const STEP_OPTIONS: OptionNames<StepOptions> = {
-  turns: true,
-  stallMs: true,
-  externalMs: true,
+export const STEP_OPTIONS: Kinds<StepOptions> = {
+  turns: kind<number>("turns", (path, value) => requireFinite(path, requireWhole(path, value, 0))),
+  stallMs: notNegative,
+  externalMs: notNegative,
 };
-const RUN_OPTIONS: OptionNames<RunOptions> = {
+export const RUN_OPTIONS: Kinds<RunOptions> = {
   ...STEP_OPTIONS,
-  maxTimers: true,
-  signal: true,
+  maxTimers: whole(0),
+  signal: abortSignal,
 };
 
 /** Real milliseconds without progress before a method gives up. */
@@ -37,14 +34,9 @@ interface CheckedOptions extends StallLimits, Pick<AdvanceLimits, "turns" | "max
   readonly signal: AbortSignal | undefined;
 }
 
-function checkOptions(options: RunOptions, defaults: StallLimits): CheckedOptions {
+function withDefaults(options: RunOptions, defaults: StallLimits): CheckedOptions {
   const { turns = 1, maxTimers = 1_000_000, signal } = options;
   const { stallMs = defaults.stallMs, externalMs = defaults.externalMs } = options;
-  requireFinite("options.turns", requireWhole("options.turns", turns, 0));
-  requireNotNegative("options.stallMs", stallMs);
-  requireNotNegative("options.externalMs", externalMs);
-  requireWhole("options.maxTimers", maxTimers, 0);
-  if (signal !== undefined) requireSignal("options.signal", signal);
   return { turns, stallMs, externalMs, maxTimers, signal };
 }
 
@@ -89,8 +81,8 @@ export class TimeControl {
   }
 
   async step(end: number, options: StepOptions): Promise<void> {
-    requireOptions("options", options, "step", STEP_OPTIONS);
-    const { turns, stallMs, externalMs } = checkOptions(options, this.#limits);
+    const given = read("options", options, "step", STEP_OPTIONS);
+    const { turns, stallMs, externalMs } = withDefaults(given, this.#limits);
     const advance = this.#begin({
       verb: "step",
       end,
@@ -113,8 +105,8 @@ export class TimeControl {
     options: RunOptions,
   ): Promise<Value> {
     requireFunction("fn", fn);
-    requireOptions("options", options, "run", RUN_OPTIONS);
-    const { signal, ...limits } = checkOptions(options, this.#limits);
+    const given = read("options", options, "run", RUN_OPTIONS);
+    const { signal, ...limits } = withDefaults(given, this.#limits);
     this.#requireIdle("run");
     if (signal?.aborted) throw signal.reason;
     const end = Number.POSITIVE_INFINITY;

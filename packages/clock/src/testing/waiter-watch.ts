@@ -1,16 +1,12 @@
 import { onAbort } from "../abort/on-abort.ts";
-import {
-  type OptionNames,
-  requireOptions,
-  requireSignal,
-  requireWhole,
-} from "../internal/arguments.ts";
+import { requireWhole } from "../internal/arguments.ts";
+import { abortSignal, type Kinds, read } from "../internal/kinds.ts";
 import { eventLoop } from "./event-loop.ts";
 import type { WaitForWaitersOptions } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-const OPTIONS: OptionNames<WaitForWaitersOptions> = {
-  signal: true,
+export const WAIT_FOR_WAITERS_OPTIONS: Kinds<WaitForWaitersOptions> = {
+  signal: abortSignal,
 };
 
 type CountedTime = Pick<VirtualTime, "needsPolling" | "size">;
@@ -44,9 +40,7 @@ export class WaiterWatch {
   wait(count: number, options: WaitForWaitersOptions): Promise<void> {
     return new Promise((resolve, reject) => {
       requireWhole("count", count, 0);
-      requireOptions("options", options, "waitForWaiters", OPTIONS);
-      const { signal } = options;
-      if (signal !== undefined) requireSignal("options.signal", signal);
+      const { signal } = read("options", options, "waitForWaiters", WAIT_FOR_WAITERS_OPTIONS);
       if (signal?.aborted) reject(signal.reason);
       else if (this.#time.size >= count) resolve();
       else if (signal === undefined) this.#add({ count, met: resolve });

@@ -72,7 +72,7 @@ export interface ManagerOptions {
 
   /**
    * Source of SIGINT and SIGTERM, which stop the manager while it runs: `process`, or a fake in a test.
-   * The first signal stops the groups in order, the second exits the process at once.
+   * The first signal stops the groups in order, a second one at least 1 s later exits the process at once.
    *
    * @defaultValue none: signals do not stop the manager
    */

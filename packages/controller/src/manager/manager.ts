@@ -177,7 +177,7 @@ export class Manager implements AsyncDisposable {
       ends.push(onAbort(signal, (reason) => this.#halt.abort(reason)));
       if (signals)
         ends.push(
-          onStopSignal(signals, (name) =>
+          onStopSignal(signals, clock, (name) =>
             this.#halt.abort(new DOMException(`${name} arrived`, "AbortError")),
           ),
         );

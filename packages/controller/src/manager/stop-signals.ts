@@ -1,3 +1,5 @@
+import type { PassiveClock } from "@holdfast/clock";
+
 /** Source of the signals of the operating system. `process` is one as it is. */
 export interface SignalSource {
   /** Calls `listener` whenever the signal arrives. */
@@ -14,17 +16,23 @@ export interface SignalSource {
 const CODES = { SIGINT: 130, SIGTERM: 143 };
 const NAMES = ["SIGINT", "SIGTERM"] as const;
 
-/** Calls `stop` at the first signal and ends the process at the second, of either kind. */
-export function onStopSignal(source: SignalSource, stop: (name: string) => void): Disposable {
-  let isStopping = false;
+/** Signals within this time of the first are one wish: a terminal and nodemon send several. Milliseconds. */
+const ONE_WISH = 1_000;
+
+/** Calls `stop` at the first signal, and ends the process at one of either kind at least 1 s later. */
+export function onStopSignal(
+  source: SignalSource,
+  clock: PassiveClock,
+  stop: (name: string) => void,
+): Disposable {
+  let firstAt: number | undefined;
   const listeners = NAMES.map((name) => {
     const listener = (): void => {
-      if (isStopping) {
-        source.exit(CODES[name]);
-        return;
-      }
-      isStopping = true;
-      stop(name);
+      const now = clock.monotonic();
+      if (firstAt === undefined) {
+        firstAt = now;
+        stop(name);
+      } else if (now - firstAt >= ONE_WISH) source.exit(CODES[name]);
     };
     return { name, listener };
   });

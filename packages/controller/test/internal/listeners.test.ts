@@ -31,8 +31,8 @@ it("every server is a bounded one with a test, or one that a demonstration calls
     "controller/src/internal/bounded-server.ts",
     "controller/src/internal/serve-live-page.ts",
     "examples/src/dns-sync/serve-page.ts",
+    "fake-apiserver/src/server/http-front.ts",
     "kubernetes/src/operator/health-server.ts",
-    "kubernetes/src/testing/http-front.ts",
   ]);
   expect(having(/\bserveLivePage[<(]/)).toEqual([
     "cli/src/run/web/serve.ts",

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { explore, FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, runOperator } from "@holdfast/kubernetes";
-import { explore, FakeApi } from "@holdfast/kubernetes/testing";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { ConfigMap, operator } from "./operator.ts";

@@ -2,8 +2,8 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { onAbort, realClock } from "@holdfast/clock";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { atUrl, builtIn, ensureCrd, KubeClient, type KubeTransport } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { customResourceDefinitions, definedResources } from "./manifests.ts";
 
 /** The API server of a run. */

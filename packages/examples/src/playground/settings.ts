@@ -69,13 +69,7 @@ function shapeOf(
       options: { ...options, cap: rest["cap"] ?? Number.POSITIVE_INFINITY },
     };
   }
-  const names = {
-    exponential: "Backoff",
-    fibonacci: "FibonacciBackoff",
-    linear: "LinearBackoff",
-    constant: "Backoff",
-  } as const;
-  return { name: names[strategy], options };
+  return { name: "Backoff", options };
 }
 
 /** Lets the class check its options. */

@@ -1,13 +1,8 @@
 import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
-import {
-  DecorrelatedJitterBackoff,
-  FibonacciBackoff,
-  LinearBackoff,
-  SymmetricJitterBackoff,
-} from "@holdfast/wait/strategies";
+import { DecorrelatedJitterBackoff, SymmetricJitterBackoff } from "@holdfast/wait/strategies";
 import type { Field } from "./draft.ts";
 
-export type StrategyName = "exponential" | "fibonacci" | "linear" | "constant" | "decorrelated";
+export type StrategyName = "exponential" | "constant" | "decorrelated";
 export type JitterName = "none" | "share" | "symmetric" | "full" | "equal";
 
 /** A strategy of the page: its fields, and the forms of jitter that it takes. */
@@ -25,8 +20,6 @@ export const STRATEGIES: Readonly<Record<StrategyName, Choice>> = {
     fields: ["duration", "factor", "jitter", "share", "cap", "steps"],
     jitters: [...PLAIN, "symmetric"],
   },
-  fibonacci: { title: "Fibonacci", fields: ["duration", "jitter", "share", "cap"], jitters: PLAIN },
-  linear: { title: "linear", fields: ["duration", "jitter", "share", "cap"], jitters: PLAIN },
   constant: { title: "constant", fields: ["duration", "jitter", "share"], jitters: PLAIN },
   decorrelated: {
     title: "decorrelated jitter",
@@ -43,18 +36,11 @@ export const JITTERS: Readonly<Record<JitterName, { title: string; range: string
   symmetric: { title: "symmetric, up and down", range: "b × (1 ± share)" },
 };
 
-type ClassName =
-  | "Backoff"
-  | "DecorrelatedJitterBackoff"
-  | "FibonacciBackoff"
-  | "LinearBackoff"
-  | "SymmetricJitterBackoff";
+type ClassName = "Backoff" | "DecorrelatedJitterBackoff" | "SymmetricJitterBackoff";
 
 const CLASSES: Readonly<Record<ClassName, unknown>> = {
   Backoff,
   DecorrelatedJitterBackoff,
-  FibonacciBackoff,
-  LinearBackoff,
   SymmetricJitterBackoff,
 };
 

@@ -1,4 +1,4 @@
-import { explore } from "@holdfast/kubernetes/testing";
+import { explore } from "@holdfast/fake-apiserver";
 import { expect, inject, test } from "vitest";
 import { cronTasks } from "../../src/cron-task/cron-task.ts";
 import { CronTask, Job } from "../../src/cron-task/resources.ts";

@@ -1,8 +1,8 @@
 import type { Clock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi, type RoleManifest } from "@holdfast/fake-apiserver";
 import { builtIn, type KubeClient, type KubeObject, runOperator } from "@holdfast/kubernetes";
-import { FakeApi, type RoleManifest } from "@holdfast/kubernetes/testing";
 import { expect } from "vitest";
 import { cronTasks } from "../../src/cron-task/cron-task.ts";
 import { CronTask, Job } from "../../src/cron-task/resources.ts";

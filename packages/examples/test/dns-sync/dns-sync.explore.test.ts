@@ -2,7 +2,7 @@ import {
   type ExploreOperatorOptions,
   explore,
   type ScenarioContext,
-} from "@holdfast/kubernetes/testing";
+} from "@holdfast/fake-apiserver";
 import { expect, inject, test } from "vitest";
 import { definedResources } from "../../src/dns-sync/manifests.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";

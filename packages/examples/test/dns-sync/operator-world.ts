@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi, type RoleManifest } from "@holdfast/fake-apiserver";
 import { builtIn, type KubeObject, runOperator } from "@holdfast/kubernetes";
-import { FakeApi, type RoleManifest } from "@holdfast/kubernetes/testing";
 import { seededRandom } from "@holdfast/wait";
 import { definedResources } from "../../src/dns-sync/manifests.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";

@@ -1,4 +1,4 @@
-import type { FakeApi, RoleManifest } from "@holdfast/kubernetes/testing";
+import type { FakeApi, RoleManifest } from "@holdfast/fake-apiserver";
 import { describe, expect, it } from "vitest";
 import { DnsRecord } from "../../src/dns-sync/operator/resources.ts";
 import { rightsOf, rolesIn, withoutEach } from "../rights.ts";

@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { runOperator } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { expect, test } from "vitest";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 

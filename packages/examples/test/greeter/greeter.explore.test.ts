@@ -1,4 +1,4 @@
-import { explore } from "@holdfast/kubernetes/testing";
+import { explore } from "@holdfast/fake-apiserver";
 import { expect, inject, test } from "vitest";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 import { expectExactly, rolesIn } from "../rights.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, type KubeObject, type OperatorOptions, runOperator } from "@holdfast/kubernetes";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { Registry } from "prom-client";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parsePrometheusText } from "../../../../test/prometheus-text.ts";

@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, type KubeObject, runOperator } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { expect, it } from "vitest";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { explorePaths } from "@holdfast/fake-apiserver/fast-check";
 import { fromCrd } from "@holdfast/kubernetes";
-import { explorePaths } from "@holdfast/kubernetes/fast-check";
 import { expect, inject, test } from "vitest";
 import { parse } from "yaml";
 import { ConfigMap, greeter } from "../../src/greeter/greeter.ts";

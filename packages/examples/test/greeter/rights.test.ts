@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi, type RoleManifest } from "@holdfast/fake-apiserver";
 import { builtIn, runOperator } from "@holdfast/kubernetes";
-import { FakeApi, type RoleManifest } from "@holdfast/kubernetes/testing";
 import { describe, expect, it } from "vitest";
 import { drawn } from "../../../../test/drawn.ts";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";

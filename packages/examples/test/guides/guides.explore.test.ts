@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "@holdfast/clock";
 import { Controller, LeaderElector, MemoryLock, resync } from "@holdfast/controller";
 import { explore } from "@holdfast/controller/testing";
+import { type ExploredContext, explore as exploreOperator } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   customResource,
   type KubeObject,
   type OperatorContext,
 } from "@holdfast/kubernetes";
-import { type ExploredContext, explore as exploreOperator } from "@holdfast/kubernetes/testing";
 import { Cron } from "croner";
 import { describe, expect, inject, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
+import { schedule } from "../../src/recipes/scheduled-job.ts";
 
 // The operators and controllers of guides, copied: the explorer finds nothing in them. The greeter of "Your first
 // operator" and the mirror of "Getting started" are explored where they are.
@@ -142,12 +142,13 @@ describe.each(seeds)("with seed %i, every fault leaves the same state of", (seed
       async run({ world, link, clock, random, signal, replica }) {
         const runs = link(world.runs, "runs");
         const report = link(world.report, "report");
+        const job = { name: "report", times: [new Cron("*/5 * * * *")], run: report };
         await new LeaderElector({
           lock: world.lock,
           identity: `replica-${replica}`,
           clock,
           random,
-          lead: ({ signal: term }) => schedule(report, runs, term, clock),
+          lead: ({ signal: term }) => schedule(job, runs, term, clock),
           onError: () => {}, // campaigns again
         }).run(signal);
       },
@@ -213,32 +214,8 @@ class Office {
 
   readonly runs = {
     last: async () => this.#last,
-    save: async (due: Date) => {
+    save: async (_: string, due: Date) => {
       this.#last = due;
     },
   };
-}
-
-/** The guide's, every five minutes. */
-async function schedule(
-  report: (due: Date) => Promise<void>,
-  runs: Office["runs"],
-  signal: AbortSignal,
-  clock: Clock,
-): Promise<void> {
-  const cron = new Cron("*/5 * * * *");
-  let last = await runs.last();
-  if (last === undefined) {
-    last = new Date(clock.now());
-    await runs.save(last);
-  }
-  while (!signal.aborted) {
-    const due = cron.nextRun(last);
-    if (due === null) return;
-    for (let rest = due.getTime() - clock.now(); rest > 0; rest = due.getTime() - clock.now())
-      await clock.sleep(Math.min(rest, MINUTE), { signal });
-    await report(due);
-    await runs.save(due);
-    last = due;
-  }
 }

@@ -75,8 +75,8 @@ describe("the code of the playground", () => {
       code: "new Backoff({ duration: 100 })",
     },
     {
-      change: { strategy: "fibonacci", jitter: "equal", duration: "1_234.5" },
-      code: 'new FibonacciBackoff({ duration: 1_234.5, cap: 30_000, jitter: "equal" })',
+      change: { strategy: "constant", jitter: "equal", duration: "1_234.5" },
+      code: 'new Backoff({ duration: 1_234.5, jitter: "equal" })',
     },
   ])("omits defaults: $code", ({ change, code }) => {
     expect(expressionOf(valid(change).shape)).toBe(code);
@@ -141,7 +141,7 @@ describe("the herd of the playground", () => {
 
 describe("a link to the playground", () => {
   it("holds every setting", () => {
-    const draft = { ...START, strategy: "linear", duration: "1 & 2", seed: "9" };
+    const draft = { ...START, strategy: "constant", duration: "1 & 2", seed: "9" };
     expect(draftOf(`#${fragmentOf(draft)}`)).toEqual({ draft, unknown: [] });
   });
 
@@ -176,12 +176,11 @@ it.each<{ change: Partial<Draft>; problems: object }>([
   {
     change: { strategy: "magic" },
     problems: {
-      strategy:
-        'strategy must be one of exponential, fibonacci, linear, constant, decorrelated, not "magic"',
+      strategy: 'strategy must be one of exponential, constant, decorrelated, not "magic"',
     },
   },
   {
-    change: { strategy: "linear", jitter: "symmetric" },
+    change: { strategy: "constant", jitter: "symmetric" },
     problems: { jitter: 'jitter must be one of none, share, full, equal, not "symmetric"' },
   },
   {

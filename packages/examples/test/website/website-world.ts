@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi, type RoleManifest } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   type KubeClient,
@@ -7,7 +8,6 @@ import {
   type Resource,
   runOperator,
 } from "@holdfast/kubernetes";
-import { FakeApi, type RoleManifest } from "@holdfast/kubernetes/testing";
 import { expect } from "vitest";
 import { ConfigMap, Deployment, Ingress, Service, Website } from "../../src/website/resources.ts";
 import { websites } from "../../src/website/website.ts";

@@ -1,4 +1,4 @@
-import { explore } from "@holdfast/kubernetes/testing";
+import { explore } from "@holdfast/fake-apiserver";
 import { expect, inject, test } from "vitest";
 import { Website } from "../../src/website/resources.ts";
 import { websites } from "../../src/website/website.ts";

@@ -1,4 +1,4 @@
-import { optional as load } from "@holdfast/controller/internal";
+import { optional as load, problemOf } from "@holdfast/controller/internal";
 
 /** What a command prints, and the code that its process exits with. */
 export interface Result {
@@ -7,11 +7,46 @@ export interface Result {
 }
 
 /** @throws Error that says what to install, if an optional package is missing */
-export function optional<T>(name: string, loading: Promise<T>): Promise<T> {
+export function loadOptional<T>(name: string, loading: Promise<T>): Promise<T> {
   return load(name, loading, "--save-dev ");
 }
 
 /** @throws RangeError if there are none */
 export function requirePositionals(what: string, given: readonly string[]): void {
   if (given.length === 0) throw new RangeError(`${what} is missing; see --help`);
+}
+
+/** What a run of the command line writes, and the code that its process exits with. */
+export interface Run {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command that the first argument names with the others, or prints the usage. */
+export async function runCommands(
+  usage: string,
+  commands: ReadonlyMap<string | undefined, (args: string[]) => Promise<Result>>,
+  args: readonly string[],
+): Promise<Run> {
+  if (args.some((arg) => arg === "--help" || arg === "-h"))
+    return { code: 0, stdout: usage, stderr: "" };
+  const [name, ...rest] = args;
+  try {
+    const command = commands.get(name);
+    if (command === undefined)
+      throw new RangeError(
+        `COMMAND must be one of ${[...commands.keys()].join(", ")}, got ${name ?? "none"}; see --help`,
+      );
+    const { output, code } = await command(rest);
+    return { code, stdout: output, stderr: "" };
+  } catch (error) {
+    return { code: 2, stdout: "", stderr: `error: ${problemOf(error)}\n` };
+  }
+}
+
+/** Ends this process with a run. A module that a command has imported may keep it alive: it ends when the text is written. */
+export function end({ code, stdout, stderr }: Run): void {
+  if (stderr !== "") process.stderr.write(stderr, () => process.exit(code));
+  else process.stdout.write(stdout, () => process.exit(code));
 }

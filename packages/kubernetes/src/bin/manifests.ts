@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import { fromCrd } from "../object/resource.ts";
-import { optional, type Result, requirePositionals } from "./command.ts";
+import { loadOptional, type Result, requirePositionals } from "./command.ts";
 
 /** `manifests MODULE... --out DIR [--check]` */
 export async function manifests(args: string[]): Promise<Result> {
@@ -15,7 +15,7 @@ export async function manifests(args: string[]): Promise<Result> {
   const { out, check } = values;
   requirePositionals("MODULE", positionals);
   if (out === undefined) throw new RangeError("--out DIR is missing; see --help");
-  const { stringify } = await optional("yaml", import("yaml"));
+  const { stringify } = await loadOptional("yaml", import("yaml"));
   const crds = await crdsOf(positionals);
   const files = [...crds].map(([name, crd]) => ({
     path: join(out, `${name}.yaml`),

@@ -1,7 +1,5 @@
-import { problemOf } from "@holdfast/controller/internal";
-import type { Result } from "./command.ts";
+import { type Result, type Run, runCommands } from "./command.ts";
 import { manifests } from "./manifests.ts";
-import { rules } from "./rules.ts";
 import { types } from "./types.ts";
 
 const USAGE = `npx @holdfast/kubernetes COMMAND
@@ -13,39 +11,19 @@ const USAGE = `npx @holdfast/kubernetes COMMAND
   manifests MODULE... --out DIR   writes the CRDs of the resources that modules export, as DIR/PLURAL.GROUP.yaml
     --check                       writes nothing; exits with 1 if a file differs
 
-  rules FILE...                   prints a ClusterRole for the requests of a test run with HOLDFAST_RULES=FILE
-    --name NAME                   of the role; default: operator
-    --namespace NAMESPACE         a Role for the rights needed in this namespace only, a ClusterRole for the others
+npx @holdfast/fake-apiserver rules prints the ClusterRole that a test run needs.
 `;
 
 const COMMANDS = new Map<string | undefined, (args: string[]) => Promise<Result>>([
   ["types", types],
   ["manifests", manifests],
-  ["rules", rules],
 ]);
 
-async function run([name, ...args]: string[]): Promise<Result> {
-  if ([name, ...args].some((arg) => arg === "--help" || arg === "-h"))
-    return { output: USAGE, code: 0 };
-  const command = COMMANDS.get(name);
-  if (command !== undefined) return await command(args);
-  const names = [...COMMANDS.keys()].join(", ");
-  throw new RangeError(`COMMAND must be one of ${names}, got ${name ?? "none"}; see --help`);
-}
-
-/** What a run of the command line writes, and the code that its process exits with. */
-export interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs the command line with these arguments. */
-export async function runCommand(args: string[]): Promise<Run> {
-  try {
-    const { output, code } = await run(args);
-    return { code, stdout: output, stderr: "" };
-  } catch (error) {
-    return { code: 2, stdout: "", stderr: `error: ${problemOf(error)}\n` };
+export async function runCommand(args: readonly string[]): Promise<Run> {
+  if (args[0] === "rules") {
+    const stderr = `error: rules is a command of @holdfast/fake-apiserver: npx @holdfast/fake-apiserver ${args.join(" ")}\n`;
+    return { code: 2, stdout: "", stderr };
   }
+  return await runCommands(USAGE, COMMANDS, args);
 }

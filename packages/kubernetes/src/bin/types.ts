@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { fromCrd } from "../object/resource.ts";
 import { runKubectl } from "../transport/run-kubectl.ts";
-import { optional, type Result, requirePositionals } from "./command.ts";
+import { loadOptional, type Result, requirePositionals } from "./command.ts";
 import { type CrdSchema, plainSchema } from "./plain-schema.ts";
 
 const HEADER = `// Made by "npx @holdfast/kubernetes types": run it again instead of editing this file.
@@ -33,7 +33,7 @@ export async function types(args: string[]): Promise<Result> {
 }
 
 async function fromFiles(files: readonly string[]): Promise<object[]> {
-  const { parseAllDocuments } = await optional("yaml", import("yaml"));
+  const { parseAllDocuments } = await loadOptional("yaml", import("yaml"));
   const found = files.map(async (file) => {
     const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
       throw new Error(`${file} cannot be read (${error.code})`);
@@ -77,7 +77,7 @@ async function source({
   plural,
   scope,
 }: ReturnType<typeof fromCrd>): Promise<string> {
-  const { compile } = await optional(
+  const { compile } = await loadOptional(
     "json-schema-to-typescript",
     import("json-schema-to-typescript"),
   );

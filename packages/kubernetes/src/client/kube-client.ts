@@ -206,7 +206,7 @@ export class KubeClient {
    * ```ts
    * import { FakeClock } from "@holdfast/clock/testing";
    * import { builtIn } from "@holdfast/kubernetes";
-   * import { FakeApi } from "@holdfast/kubernetes/testing";
+   * import { FakeApi } from "@holdfast/fake-apiserver";
    *
    * const ConfigMap = builtIn("v1", "ConfigMap");
    * const { client } = new FakeApi({ clock: new FakeClock(), resources: [ConfigMap] });
@@ -388,7 +388,7 @@ export class KubeClient {
    * ```ts
    * import { FakeClock } from "@holdfast/clock/testing";
    * import { builtIn, KubeClient, type KubeObject } from "@holdfast/kubernetes";
-   * import { FakeApi } from "@holdfast/kubernetes/testing";
+   * import { FakeApi } from "@holdfast/fake-apiserver";
    *
    * const ConfigMap = builtIn<KubeObject & { data?: Record<string, string> }>("v1", "ConfigMap");
    * const clock = new FakeClock();
@@ -486,7 +486,7 @@ export class KubeClient {
    * ```ts
    * import { FakeClock } from "@holdfast/clock/testing";
    * import { builtIn } from "@holdfast/kubernetes";
-   * import { FakeApi } from "@holdfast/kubernetes/testing";
+   * import { FakeApi } from "@holdfast/fake-apiserver";
    *
    * const ConfigMap = builtIn("v1", "ConfigMap");
    * const { client } = new FakeApi({ clock: new FakeClock(), resources: [ConfigMap] });

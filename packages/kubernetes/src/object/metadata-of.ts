@@ -21,7 +21,7 @@ export const METADATA_KIND = "PartialObjectMetadata";
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
  * import { builtIn, metadataOf } from "@holdfast/kubernetes";
- * import { FakeApi } from "@holdfast/kubernetes/testing";
+ * import { FakeApi } from "@holdfast/fake-apiserver";
  *
  * const Secret = builtIn("v1", "Secret");
  * const { client } = new FakeApi({ clock: new FakeClock(), resources: [Secret] });

@@ -203,7 +203,8 @@ export interface OperatorOptions {
   readonly compareCrds?: boolean | undefined;
 
   /**
-   * Source of SIGINT and SIGTERM, which stop the operator: `process`. The second one ends the process at once.
+   * Source of SIGINT and SIGTERM, which stop the operator: `process`. A second one at least 1 s later ends the
+   * process at once.
    *
    * @defaultValue none
    */

@@ -32,13 +32,6 @@ export function without(object: JsonObject, ...names: readonly string[]): JsonOb
   return rest;
 }
 
-/** An object without the fields that are undefined. */
-export function defined(object: JsonObject): JsonObject {
-  const rest = { ...object };
-  for (const name of Object.keys(rest)) if (rest[name] === undefined) delete rest[name];
-  return rest;
-}
-
 /** Whether two values of JSON are equal. The order of fields does not matter. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;

@@ -20,14 +20,14 @@ export function enumOf(
   const given = Array.isArray(schema["enum"]) ? schema["enum"] : [schema["const"]];
   const values = given.filter((value) => value !== null);
   const types = new Set(values.map(typeOfValue));
-  const [type, ...more] = types.has("number") ? without(types, "integer") : types;
+  const [type, ...more] = types.has("number") ? withoutType(types, "integer") : types;
   if (type === undefined) throw schemaError(path, "it allows only null", "leave the field out");
   if (more.length > 0 || type === "object")
     throw schemaError(path, "its values have several types", "use texts, or integers");
   return { type, values };
 }
 
-function without(types: ReadonlySet<string>, type: string): Set<string> {
+function withoutType(types: ReadonlySet<string>, type: string): Set<string> {
   return new Set([...types].filter((one) => one !== type));
 }
 

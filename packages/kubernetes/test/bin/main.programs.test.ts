@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("npx @holdfast/kubernetes", () => {
   it("prints its usage for --help, in a process of its own", async () => {
-    const { code, stdout } = await startBin(["rules", "--help"], folder);
+    const { code, stdout } = await startBin(["types", "--help"], folder);
     expect([code, stdout.split("\n")[0]]).toEqual([0, "npx @holdfast/kubernetes COMMAND"]);
   });
 
@@ -19,22 +19,17 @@ describe("npx @holdfast/kubernetes", () => {
   });
 
   it.each<[string[], string]>([
-    [[], "COMMAND must be one of types, manifests, rules, got none; see --help"],
-    [["apply"], "COMMAND must be one of types, manifests, rules, got apply; see --help"],
+    [[], "COMMAND must be one of types, manifests, got none; see --help"],
+    [["apply"], "COMMAND must be one of types, manifests, got apply; see --help"],
     [["types"], "FILE is missing; see --help"],
     [["types", "--from-cluster"], "NAME is missing; see --help"],
     [["types", "-x"], "Unknown option '-x'"],
     [["types", "none.yaml"], "none.yaml cannot be read (ENOENT)"],
     [["manifests", "--out", "deploy"], "MODULE is missing; see --help"],
     [["manifests", "resource.js"], "--out DIR is missing; see --help"],
-    [["rules"], "FILE is missing; see --help"],
     [
-      ["rules", "none.jsonl"],
-      "none.jsonl cannot be read; run the tests with HOLDFAST_RULES=none.jsonl first",
-    ],
-    [
-      ["rules", "none.jsonl", "--namespace", "A"],
-      '--namespace must be a namespace: at most 63 of a-z, 0-9 and -, no - at either end, got "A"',
+      ["rules", "run.jsonl", "--name", "a"],
+      "rules is a command of @holdfast/fake-apiserver: npx @holdfast/fake-apiserver rules run.jsonl --name a",
     ],
   ])("refuses %j with one line and exit code 2", async (args, problem) => {
     expect(await runBin(args, folder)).toEqual({

@@ -86,7 +86,7 @@ kinds.testBadInput(
         "options",
         kinds.object({
           transport: kinds.methods("send"),
-          clock: kinds.methods("now", "monotonic", "newTimer", "afterFunc"),
+          clock: kinds.methods("now", "monotonic", "newTimer", "afterFunc", "sleep"),
           logger: kinds.methods("debug", "info", "warn", "error"),
           metrics: kinds.methods("requested", "listed", "watchEnded", "rejected", "applySkipped"),
           fieldManager: manager,

@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   customResource,
@@ -9,7 +10,6 @@ import {
   type KubeResponse,
   ownerReference,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { isTimeoutError } from "@holdfast/wait";
 import { isConflict } from "@holdfast/wait/go";
 import type {

@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, isApiError, KubeClient, metadataOf, ownerReference } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import type { Secret as SecretObject } from "kubernetes-types/core/v1.js";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";

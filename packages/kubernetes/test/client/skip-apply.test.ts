@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, Cluster, KubeClient, type Resource } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import fc from "fast-check";
 import { describe, expect, inject, it } from "vitest";
 import { Counted, steps, Thing, takeSteps } from "./skip-apply-kit.ts";

@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   customResource,
@@ -7,7 +8,6 @@ import {
   KubeClient,
   type KubeObject,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import { type Step, scriptedTransport } from "./scripted-transport.ts";

@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   customResource,
@@ -6,7 +7,6 @@ import {
   type KubeObject,
   type KubeTransport,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { describe, expect, it } from "vitest";
 import { withApplies } from "../../src/client/apply-upgrade.ts";
 import { UPGRADED, upgradeScript } from "./upgrade-script.ts";

@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   isConnectionError,
@@ -7,7 +8,6 @@ import {
   type KubeWatchOptions,
   metadataOf,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { isTimeoutError } from "@holdfast/wait";
 import type { ConfigMap as ConfigMapObject } from "kubernetes-types/core/v1.js";
 import { describe, expect, it } from "vitest";

@@ -1,6 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import type { Logger } from "@holdfast/controller";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi, type FakeRequest } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   Cluster,
@@ -13,7 +14,6 @@ import {
   type KubeTransport,
   type ObjectChange,
 } from "@holdfast/kubernetes";
-import { FakeApi, type FakeRequest } from "@holdfast/kubernetes/testing";
 import { expect } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { searchForSecrets } from "../secrets.ts";

@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import type { Fault } from "@holdfast/fake-apiserver";
 import type { Informer, ObjectChange } from "@holdfast/kubernetes";
-import type { Fault } from "@holdfast/kubernetes/testing";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { expect, inject, it } from "vitest";
 import { Greeting, type GreetingObject, greeting, lateBy, World } from "./cluster-kit.ts";

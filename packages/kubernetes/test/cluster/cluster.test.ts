@@ -1,5 +1,5 @@
+import type { Fault } from "@holdfast/fake-apiserver";
 import { Cluster, type ClusterOptions, type KubeTransport, metadataOf } from "@holdfast/kubernetes";
-import type { Fault } from "@holdfast/kubernetes/testing";
 import { describe, expect, inject, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";

@@ -1,6 +1,6 @@
 import { Controller, Manager, silentLogger } from "@holdfast/controller";
+import type { Fault } from "@holdfast/fake-apiserver";
 import { customResource } from "@holdfast/kubernetes";
-import type { Fault } from "@holdfast/kubernetes/testing";
 import { describe, expect, inject, it } from "vitest";
 import {
   ConfigMap,

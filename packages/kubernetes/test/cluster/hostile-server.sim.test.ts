@@ -1,3 +1,4 @@
+import type { FakeApiSnapshot } from "@holdfast/fake-apiserver";
 import {
   type CachedObject,
   ConnectionError,
@@ -6,7 +7,6 @@ import {
   type KubeResponse,
   type KubeTransport,
 } from "@holdfast/kubernetes";
-import type { FakeApiSnapshot } from "@holdfast/kubernetes/testing";
 import { seededRandom } from "@holdfast/wait";
 import { expect, inject, it } from "vitest";
 import { isFollowing } from "../../src/operator/health-checks.ts";

@@ -1,5 +1,5 @@
+import type { Fault, FaultRule } from "@holdfast/fake-apiserver";
 import type { ReflectorStatus } from "@holdfast/kubernetes";
-import type { Fault, FaultRule } from "@holdfast/kubernetes/testing";
 import { describe, expect, it } from "vitest";
 import { isFollowing } from "../../src/operator/health-checks.ts";
 import {

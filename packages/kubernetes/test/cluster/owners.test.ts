@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   type CachedObject,
@@ -11,7 +12,6 @@ import {
   ownerOf,
   ownerReference,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import type { Pod as PodObject } from "kubernetes-types/core/v1.js";
 import { describe, expect, it } from "vitest";
 

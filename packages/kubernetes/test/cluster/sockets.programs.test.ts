@@ -1,7 +1,7 @@
 import { realClock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { atUrl, Cluster, type KubeTransport } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { describe, expect, inject, it } from "vitest";
 import { canCountSockets, socketsTo } from "../../../../test/sockets-to.ts";
 import { ConfigMap, Greeting } from "./cluster-kit.ts";

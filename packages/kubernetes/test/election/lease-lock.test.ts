@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { LeaderElector, type Leadership, silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, KubeClient, type KubeObject, LeaseLock } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import { testResourceLock } from "../../../../test/resource-lock.contract.ts";

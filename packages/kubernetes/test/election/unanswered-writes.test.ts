@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { LeaderElector, MemoryLock, type ResourceLock, silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, KubeClient, type KubeTransport, LeaseLock } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { describe, expect, it } from "vitest";
 
 /** What becomes of the response to a write that was carried out. */

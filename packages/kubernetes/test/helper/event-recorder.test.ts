@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { type Logger, Manager, silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   type CachedObject,
@@ -10,7 +11,6 @@ import {
   type KubeObject,
   type KubeRequest,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { plain404 } from "../plain-404.ts";

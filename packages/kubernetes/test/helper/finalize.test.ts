@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   type CachedObject,
@@ -9,7 +10,6 @@ import {
   type KubeRequest,
   removeFinalizer,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import { plain404 } from "../plain-404.ts";
 

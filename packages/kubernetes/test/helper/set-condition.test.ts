@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   type ConditionUpdate,
   customResource,
@@ -7,7 +8,6 @@ import {
   type StatusCondition,
   setCondition,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import * as z from "zod";
 

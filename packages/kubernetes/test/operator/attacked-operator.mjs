@@ -3,8 +3,8 @@
 
 import { createServer } from "node:net";
 import { realClock } from "@holdfast/clock";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, runOperator } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 
 const free = createServer().listen(0, "127.0.0.1");
 await new Promise((resolve) => free.once("listening", resolve));

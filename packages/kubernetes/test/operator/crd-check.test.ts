@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi, type Fault } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   type Cluster,
@@ -8,7 +9,6 @@ import {
   type OperatorContext,
   runOperator,
 } from "@holdfast/kubernetes";
-import { FakeApi, type Fault } from "@holdfast/kubernetes/testing";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 

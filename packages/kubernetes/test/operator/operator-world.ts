@@ -1,5 +1,6 @@
 import type { FakeClock } from "@holdfast/clock/testing";
 import { type ControllerOptions, type Logger, silentLogger } from "@holdfast/controller";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   customResource,
@@ -11,7 +12,6 @@ import {
   type OperatorOptions,
   runOperator,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { expect } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { searchForSecrets } from "../secrets.ts";

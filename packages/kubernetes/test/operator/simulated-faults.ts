@@ -1,4 +1,4 @@
-import type { FakeRequest, Fault } from "@holdfast/kubernetes/testing";
+import type { FakeRequest, Fault } from "@holdfast/fake-apiserver";
 import type { Random } from "@holdfast/wait";
 
 /** One of several values. */

@@ -5,6 +5,7 @@ import {
   ExponentialLimiter,
   type QueueMetrics,
 } from "@holdfast/controller";
+import type { FakeApi } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   type CachedObject,
@@ -22,7 +23,6 @@ import {
   runOperator,
   type StartWork,
 } from "@holdfast/kubernetes";
-import type { FakeApi } from "@holdfast/kubernetes/testing";
 import type { Random } from "@holdfast/wait";
 import { quietLogger, SECRET_DATA, searchForSecrets, TOKEN } from "../secrets.ts";
 import { ReplicaTransport } from "./operator-world.ts";

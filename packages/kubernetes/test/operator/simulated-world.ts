@@ -1,11 +1,11 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { builtIn, isApiError, isConnectionError, type KubeObject } from "@holdfast/kubernetes";
 import {
   FakeApi,
   type FakeApiSnapshot,
   type FakeRequest,
   type Fault,
-} from "@holdfast/kubernetes/testing";
+} from "@holdfast/fake-apiserver";
+import { builtIn, isApiError, isConnectionError, type KubeObject } from "@holdfast/kubernetes";
 import { seededRandom } from "@holdfast/wait";
 import { AbortCallbacks } from "../../../../test/abort-callbacks.ts";
 import { abortListeners } from "../../../../test/abort-listeners.ts";

@@ -3,7 +3,7 @@ import { atUrl, builtIn, ensureCrd, KubeClient, type KubeObject } from "@holdfas
 import { afterAll, beforeAll } from "vitest";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
-import { FIRST, LAST, removeVersion } from "../removed-version.ts";
+import { FIRST, LAST, removeVersion } from "../../../../test/removed-version.ts";
 
 const Crd = builtIn<KubeObject>("apiextensions.k8s.io/v1", "CustomResourceDefinition");
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   ApiError,
   customResource,
@@ -8,7 +9,6 @@ import {
   type KubeObject,
   type Resource,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";

@@ -4,6 +4,7 @@ import { silentLogger } from "@holdfast/controller";
 import {
   atUrl,
   Cluster,
+  ensureCrd,
   fromCrd,
   type KubeResponse,
   type KubeTransport,
@@ -11,9 +12,6 @@ import {
 } from "@holdfast/kubernetes";
 import { poll } from "@holdfast/wait";
 import { afterAll, beforeAll, describe, expect } from "vitest";
-import { httpsSend } from "../../../../conformance/kubernetes/https-send.ts";
-import { prepareServer } from "../../../../conformance/kubernetes/prepare-server.ts";
-import { widgetCrd } from "../../../../conformance/kubernetes/resources.ts";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
 import { socketsTo } from "../../../../test/sockets-to.ts";
@@ -243,18 +241,17 @@ describe("an informer on a real server survives", () => {
 
 describe("a cache on a real server", () => {
   ownServerTest("holds 50,000 objects", async () => {
-    const send = httpsSend({ url: server.url, ca: server.ca, token: server.adminToken });
-    await prepareServer(send, AbortSignal.timeout(60_000));
-    await server.seed("conformance.example.org/widgets", widgets("many", 50_000));
     const transport = atUrl(server.url, { ca: server.ca, token: () => server.adminToken });
     const cluster = new Cluster({ transport, logger: silentLogger });
-    const cached = cluster.watch(fromCrd(widgetCrd));
+    await ensureCrd(cluster.client, WIDGET_CRD);
+    await server.seed("survival.example.org/widgets", widgets("many", 50_000));
+    const cached = cluster.watch(fromCrd(WIDGET_CRD));
     const stop = new AbortController();
     const running = cluster.run(stop.signal);
     await cluster.ready(stop.signal);
     expect(cached.size).toBe(50_000);
     let missing = 50_000;
-    for await (const { metadata } of cluster.client.list(fromCrd(widgetCrd)))
+    for await (const { metadata } of cluster.client.list(fromCrd(WIDGET_CRD)))
       if (cached.get(keyOf({ metadata }))?.metadata.uid === metadata.uid) missing--;
     expect(missing).toBe(0);
     stop.abort();
@@ -274,6 +271,27 @@ describe("a cache on a real server", () => {
   });
 });
 
+const WIDGET_CRD = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "widgets.survival.example.org" },
+  spec: {
+    group: "survival.example.org",
+    scope: "Namespaced",
+    names: { kind: "Widget", plural: "widgets" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+        },
+      },
+    ],
+  },
+};
+
 /** Widgets as the server stores them. */
 function widgets(namespace: string, count: number) {
   return Array.from({ length: count }, (_, number) => {
@@ -286,7 +304,7 @@ function widgets(namespace: string, count: number) {
       creationTimestamp: "2026-01-01T00:00:00Z",
       generation: 1,
     };
-    const apiVersion = "conformance.example.org/v1";
+    const apiVersion = "survival.example.org/v1";
     return {
       apiVersion,
       kind: "Widget",

@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
 import {
   type CustomResourceOptions,
   customResource,
@@ -7,7 +8,6 @@ import {
   type KubeObject,
   type Resource,
 } from "@holdfast/kubernetes";
-import { FakeApi } from "@holdfast/kubernetes/testing";
 import { type } from "arktype";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { drawn } from "../../../../test/drawn.ts";
 import { fromRe2, PatternError } from "../../src/schema/re2.ts";
 
-// Texts of other patterns are recorded: conformance/kubernetes/tables/patterns.ts.
+// Texts of other patterns are recorded: packages/fake-apiserver/conformance/tables/patterns.ts.
 describe("a pattern of RE2", () => {
   it.each([
     ["a**", "invalid nested repetition operator"],

@@ -12,7 +12,7 @@ import { certificates } from "../certificates/certificates.ts";
 import { expectNoSecret, SECRET, TOKEN } from "../secrets.ts";
 
 const shared = {
-  clock: kinds.methods("monotonic", "newTimer", "afterFunc"),
+  clock: kinds.methods("monotonic", "newTimer", "afterFunc", "sleep"),
   logger: kinds.methods("debug", "info", "warn", "error"),
 };
 const config = {

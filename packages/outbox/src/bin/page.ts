@@ -6,7 +6,7 @@ import type { Message } from "../message/message.ts";
 import { type Command, connected, read, wholeNumber } from "./command.ts";
 import type { Connection } from "./connect.ts";
 import { problemText } from "./problem.ts";
-import { isLate, nextText, type Status, statusOf } from "./status.ts";
+import { countsOf, isLate, nextText, type Status, statusOf } from "./status.ts";
 import { instantText, jsonLine, safeText } from "./text.ts";
 
 /** How often the page looks, in milliseconds. */
@@ -193,8 +193,8 @@ function pollsOf({ polls }: Snapshot): string {
 /** The content of the page. */
 function mainOf(snapshot: Snapshot): string {
   const { database, status } = snapshot;
-  const counts = (["pending", "retrying", "dead"] as const).map(
-    (name) => `<div><dt>${name}</dt><dd>${status[name]}</dd></div>`,
+  const counts = countsOf(status).map(
+    ([name, count]) => `<div><dt>${name}</dt><dd>${count}</dd></div>`,
   );
   return `<header id="about"><h1>Outbox</h1><p>${escapeHtml(safeText(database))}</p></header>
 <p id="problem" role="alert">${escapeHtml(problemOf(snapshot))}</p>

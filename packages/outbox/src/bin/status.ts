@@ -1,4 +1,4 @@
-import type { OutboxStore } from "../store/outbox-store.ts";
+import { BACKLOG_LIMIT, type OutboxStore } from "../store/outbox-store.ts";
 import { type Command, connected, read } from "./command.ts";
 import { ageText, instantText, jsonLine, tableText } from "./text.ts";
 
@@ -12,6 +12,8 @@ export interface Status {
   readonly pending: number;
   readonly retrying: number;
   readonly dead: number;
+  /** The number up to which the messages of a status are counted: it stands for as many or more. */
+  readonly limit: number;
   /** When the first message that no relay has claimed is due; undefined if there is none. */
   readonly nextDue: number | undefined;
   /** Why the database may hide messages; undefined if it does not. */
@@ -25,7 +27,17 @@ export async function statusOf(
 ): Promise<Status> {
   const at = (await store.now?.()) ?? now;
   const restriction = await store.restriction?.();
-  return { at, ...(await store.backlog()), nextDue: await store.nextDue(), restriction };
+  const { pending, retrying, dead } = await store.backlog();
+  const counts = { pending, retrying, dead, limit: BACKLOG_LIMIT };
+  return { at, ...counts, nextDue: await store.nextDue(), restriction };
+}
+
+/** The numbers of messages by status, in words. */
+export function countsOf(status: Status): readonly (readonly [string, string])[] {
+  return (["pending", "retrying", "dead"] as const).map((name) => {
+    const count = status[name];
+    return [name, count < status.limit ? `${count}` : `${count} or more`];
+  });
 }
 
 /** Whether messages wait although they are due. */
@@ -47,11 +59,7 @@ export const status: Command = async (args, io) => {
   const found = await statusOf(connection.store, io.clock.now());
   if (values.json) io.print(jsonLine(found));
   else {
-    const counts = (["pending", "retrying", "dead"] as const).map((name) => [
-      name,
-      String(found[name]),
-    ]);
-    io.print(tableText([...counts, ["next attempt", nextText(found)]]));
+    io.print(tableText([...countsOf(found), ["next attempt", nextText(found)]]));
     if (isLate(found)) io.note("messages are due and no relay claims them: is one running?");
   }
   return 0;

@@ -1,5 +1,5 @@
 import { requireFinite, requireWhole } from "@holdfast/clock/internal";
-import type { ClaimFilter, MessageOrder } from "../store/outbox-store.ts";
+import { BACKLOG_LIMIT, type ClaimFilter, type MessageOrder } from "../store/outbox-store.ts";
 
 // A statement with parameters is prepared, and stays on the server: its text is constant, but for the lengths of lists.
 // A statement without them holds its values: numbers that were checked, and texts as hexadecimal digits. Looks for due
@@ -79,9 +79,6 @@ export interface Statements {
 
 /** Bytes: a comparison of texts ignores spaces at their end. */
 const OF_TOPIC = "AND CAST(topic AS BINARY) = CAST(? AS BINARY)";
-
-/** The most messages of one status that a backlog counts. */
-const BACKLOG_LIMIT = 10_000;
 
 /** Placeholders for so many values. */
 const listOf = (count: number): string => `(${"?, ".repeat(count - 1)}?)`;

@@ -246,6 +246,8 @@ class Connection {
   }
 
   async run(text: string, params: readonly unknown[] = []): Promise<PgResult> {
+    // Its work may go on after an abort, and must not commit: no one would end that request.
+    if (this.#failure !== undefined && this.#broken === undefined) throw this.#failure;
     this.#isWaiting = true;
     try {
       const result = await this.#client.query(text, [...params]);

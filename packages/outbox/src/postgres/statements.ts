@@ -50,16 +50,17 @@ export function statementsOf(prefix: string): Statements {
     ...deadLetterStatements(message),
     now: "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now",
     isolation: "SELECT current_setting('default_transaction_isolation') AS level",
-    /** The role, unless it sees all rows. Names that do not exist hide nothing. */
+    /** The role, unless it may read, change and remove all rows. Names that do not exist hide nothing. */
     restriction: `
       SELECT current_user::text AS role FROM to_regclass('${message}') AS found (id)
       WHERE row_security_active(found.id) AND (
         EXISTS (SELECT FROM pg_policy WHERE polrelid = found.id AND NOT polpermissive)
-        OR NOT EXISTS (
-          SELECT FROM pg_policy
-          WHERE polrelid = found.id AND polpermissive AND polcmd = '*'
-            AND pg_get_expr(polqual, polrelid) = 'true'
-            AND EXISTS (SELECT FROM unnest(polroles) AS r (id) WHERE r.id = 0 OR pg_has_role(r.id, 'USAGE'))))`,
+        OR EXISTS (
+          SELECT FROM unnest(ARRAY['r', 'w', 'd']) AS command WHERE NOT EXISTS (
+            SELECT FROM pg_policy
+            WHERE polrelid = found.id AND polpermissive AND polcmd::text IN ('*', command)
+              AND pg_get_expr(polqual, polrelid) = 'true'
+              AND EXISTS (SELECT FROM unnest(polroles) AS r (id) WHERE r.id = 0 OR pg_has_role(r.id, 'USAGE')))))`,
     insert,
     /** Names no column after the values: a role with INSERT alone may run it, and a partitioned table takes it. */
     insertNew: `${insert} ON CONFLICT DO NOTHING RETURNING true AS saved`,

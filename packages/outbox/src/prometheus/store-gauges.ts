@@ -1,7 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { withTimeout } from "@holdfast/wait";
 import { Gauge, type Registry } from "prom-client";
-import type { Backlog, OutboxStore } from "../store/outbox-store.ts";
+import { BACKLOG_LIMIT, type Backlog, type OutboxStore } from "../store/outbox-store.ts";
 
 /** Options for {@link storeGauges}. */
 export interface StoreGaugesOptions {
@@ -33,7 +33,7 @@ export function storeGauges({ register, ...options }: StoreGaugesOptions): void 
     registers,
     labelNames: ["status"],
     name: "outbox_messages",
-    help: "Messages that are pending, retrying or dead, by status",
+    help: `Messages that are pending, retrying or dead, by status; ${BACKLOG_LIMIT} stands for as many or more`,
     async collect() {
       const found = await read();
       this.reset();

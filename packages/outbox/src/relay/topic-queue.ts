@@ -69,8 +69,21 @@ export class TopicQueue {
 
   /** Whether there is room for a claim of a topic, when so many may wait. */
   hasRoom(topic: string, ahead: number): boolean {
-    const places = this.#isSole(topic) ? ahead : 2 * ahead;
-    return this.#size + this.#inFlight < places + this.#options.workers;
+    const places = this.#placesBeside(topic, this.#isSole(topic) ? ahead : 2 * ahead);
+    const waiting = this.#lanes.get(topic)?.waiting.length ?? 0;
+    return waiting + this.#inFlight < places + this.#options.workers;
+  }
+
+  /**
+   * The places that the topics leave, or all but one of them. Each counts for at most half of those that topics with more
+   * leave: it has more when it took them while the relay was faster, and must not keep the others waiting for that.
+   */
+  #placesBeside(topic: string | undefined, places: number): number {
+    return [...this.#lanes.values()]
+      .filter((lane) => lane.topic !== topic)
+      .map(({ waiting }) => waiting.length)
+      .sort((one, other) => other - one)
+      .reduce((left, taken) => left - Math.min(taken, Math.ceil(left / 2)), places);
   }
 
   /** A message that is attempted alone competes with no other topic: it takes no workers from one. */
@@ -143,7 +156,8 @@ export class TopicQueue {
    * @param ahead - the number of claims that should wait
    */
   wanted(ahead: number): Wanted | undefined {
-    const room = { places: 2 * ahead - this.#size, bytes: MAX_BYTES - this.#bytes };
+    const places = this.#placesBeside(undefined, 2 * ahead);
+    const room = { places, bytes: MAX_BYTES - this.#bytes };
     if (room.places <= 0 || room.bytes <= 0) return undefined;
     const free = this.#options.workers - this.#inFlight;
     const enough = ahead / 2;

@@ -275,6 +275,7 @@ describe("status", () => {
       pending: 1,
       retrying: 0,
       dead: 1,
+      limit: 10_000,
       nextDue: now,
     });
   });
@@ -290,6 +291,18 @@ describe("status", () => {
     expect(stdout).toContain("retrying      1\n");
     expect(stdout).toContain("next attempt  1970-01-01T09:00:00Z (in 2h)\n");
     expect(stderr).toBe("");
+  });
+
+  it.each([
+    [9_999, "9999"],
+    [10_000, "10000 or more"],
+  ])("says that it counts no further than 10,000: %i messages", async (count, text) => {
+    const world = new CommandWorld();
+    await world.store.transaction(async (tx) => {
+      for (let n = 1; n <= count; n++) await world.store.save(tx, message(n), world.clock.now());
+    });
+    const { stdout } = await world.run(["status"]);
+    expect(stdout).toContain(`pending       ${text}\n`);
   });
 
   it("names no instant if nothing is to be sent", async () => {

@@ -77,6 +77,32 @@ it.each([
   expect(released).toEqual([reason]);
 });
 
+it.each(["transaction", "readCommitted"] as const)(
+  "sends nothing more of a %s that was aborted, when its request is answered late",
+  async (name) => {
+    const stop = new AbortController();
+    const { texts, client, database } = setUp();
+    const query = client.query;
+    client.query = async (text, params) => {
+      if (text === "LATE") {
+        stop.abort(new Error("enough"));
+        await new Promise(setImmediate);
+      }
+      return await query(text, params);
+    };
+    const late: unknown[] = [];
+    const call = database[name](async (tx) => {
+      await tx.query("LATE");
+      await tx.query("NEXT").catch((error: unknown) => late.push(error)); // The work goes on.
+    }, stop.signal);
+    await expect(call).rejects.toThrow("enough");
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(texts.slice(1)).toEqual(["LATE"]);
+    expect(late).toEqual([expect.objectContaining({ message: "enough" })]);
+  },
+);
+
 const calls: Readonly<Record<string, (database: PgDatabase) => Promise<unknown>>> = {
   query: (database) => database.query("HANG"),
   transaction: (database) => database.transaction((tx) => tx.query("HANG")),

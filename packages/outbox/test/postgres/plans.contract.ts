@@ -118,5 +118,16 @@ export function testPlans(name: string, open: () => Promise<Database>): void {
       await database.query("DROP TABLE kept");
       await expectScans(queries);
     });
+
+    it("are the same if the table was analyzed when many messages of few keys were due", async () => {
+      await database.query("TRUNCATE outbox_message");
+      await database.query(`
+        INSERT INTO outbox_message (id, created_at, updated_at, due_at, topic, key, payload)
+        SELECT gen_random_uuid(), now(), now(), now() - interval '1 day' + n * interval '1 ms', 'topic ' || n % 3,
+          'key ' || n % 10, ''
+        FROM generate_series(1, 30000) n`);
+      await database.query("ANALYZE outbox_message");
+      await expectScans(queries);
+    });
   });
 }

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { numberOf, sample } from "../sample.ts";
 import { sampleMessage } from "../sample-message.ts";
 
-const UNTOUCHED = `# HELP outbox_messages Messages that are pending, retrying or dead, by status
+const UNTOUCHED = `# HELP outbox_messages Messages that are pending, retrying or dead, by status; 10000 stands for as many or more
 # TYPE outbox_messages gauge
 outbox_messages{status="pending"} 0
 outbox_messages{status="retrying"} 0

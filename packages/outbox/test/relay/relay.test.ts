@@ -872,6 +872,25 @@ describe("a topic whose receiver hangs", () => {
     await end(run);
   });
 
+  it.each([["hung"], ["hung-1", "hung-2", "hung-3"]])(
+    "does not keep another waiting that was faster before: %s",
+    async (...hung) => {
+      const world = setUp({ respond: hangs });
+      const { clock, outbox, end, runs } = world;
+      const run = runs();
+      await saveAll(world, ["healthy", ...hung.flatMap((topic) => many(topic))], 10_000);
+      await clock.step(SECOND);
+      await saveAll(world, many("healthy", 200));
+      for (let number = 1_001; number <= 1_100; number++) {
+        await outbox.transaction((tx) => outbox.save(tx, sample(number, { topic: "healthy" })));
+        await clock.step(SECOND);
+      }
+      const waits = range(100).map((i) => (arrivalOf(world, 1_000 + i) ?? Number.NaN) - i * SECOND);
+      expect(Math.max(...waits)).toBeLessThanOrEqual(SECOND);
+      await end(run);
+    },
+  );
+
   it("has as many workers as topicWorkers says", async () => {
     const world = setUp({ respond: hangs, workers: 6, topicWorkers: 4 });
     const { clock, relay, end, runs } = world;

@@ -133,6 +133,17 @@ describe("row level security", () => {
     expect(await register.metrics()).toContain("\noutbox_restricted 0\n");
     const { stdout: seen, stderr } = await runBin(["status", "--json"], roleUrl);
     expect([JSON.parse(seen).pending, stderr]).toEqual([1, ""]);
+    await owner.query("DROP POLICY a ON outbox_message");
+    for (const command of ["SELECT", "UPDATE", "DELETE"]) {
+      expect([command, await register.metrics()]).toEqual([
+        command,
+        expect.stringContaining("\noutbox_restricted 1\n"),
+      ]);
+      await owner.query(
+        `CREATE POLICY ${command}_all ON outbox_message FOR ${command} USING (true)`,
+      );
+    }
+    expect(await register.metrics()).toContain("\noutbox_restricted 0\n");
     await owner.query("CREATE POLICY b ON outbox_message AS RESTRICTIVE USING (topic = 'a')");
     expect(await register.metrics()).toContain("\noutbox_restricted 1\n");
   });

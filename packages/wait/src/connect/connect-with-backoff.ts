@@ -1,4 +1,4 @@
-import { requireOptions } from "@holdfast/clock/internal";
+import { read, requireFunction } from "@holdfast/clock/internal";
 import { loop } from "../loop/loop.ts";
 import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
 import { CONNECT_OPTIONS, ConnectionAttempts } from "./connection-attempts.ts";
@@ -70,8 +70,10 @@ export async function connectWithBackoff<Connection>(
   connect: (attempt: ConnectAttempt) => Connection | PromiseLike<Connection>,
   options: ConnectOptions<Connection>,
 ): Promise<Connection> {
-  requireOptions("options", options, "connectWithBackoff", CONNECT_OPTIONS);
-  const attempts = new ConnectionAttempts(connect, options);
+  requireFunction("connect", connect);
+  const attempts = new ConnectionAttempts(
+    read("options", options, "connectWithBackoff", CONNECT_OPTIONS),
+  );
   const { signal } = attempts;
   const done = await loop({
     run: () => {

@@ -1,12 +1,13 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import {
   abortable,
-  type OptionNames,
-  requireClock,
-  requireFunction,
-  requireHooks,
-  requireNotNegative,
-  requireSignal,
+  abortSignal,
+  func,
+  type Kinds,
+  loopClock,
+  notNegative,
+  parsed,
+  required,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import type { Random } from "../delay/random.ts";
@@ -19,14 +20,14 @@ import { GrpcBackoff } from "../strategies/grpc-backoff.ts";
 import type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect-options.ts";
 
 /** The options of `connectWithBackoff`. */
-export const CONNECT_OPTIONS: OptionNames<ConnectOptions<never>> = {
-  signal: true,
-  backoff: true,
-  minConnectTimeout: true,
-  maxRetryAfter: true,
-  clock: true,
-  onRetry: true,
-  onLate: true,
+export const CONNECT_OPTIONS: Kinds<ConnectOptions<never>> = {
+  signal: required(abortSignal),
+  backoff: parsed("backoff"),
+  minConnectTimeout: notNegative,
+  maxRetryAfter: notNegative,
+  clock: loopClock,
+  onRetry: func,
+  onLate: func,
 };
 
 const MIN_CONNECT_TIMEOUT = 20_000;
@@ -59,24 +60,17 @@ export class ConnectionAttempts<Connection> implements BackoffManager {
   /** Set when the strategy threw instead of returning a delay: no further attempt follows. */
   #exhausted: { readonly error: unknown } | undefined = undefined;
 
-  constructor(
-    connect: (attempt: ConnectAttempt) => Connection | PromiseLike<Connection>,
-    options: ConnectOptions<Connection>,
-    random?: Random,
-  ) {
-    requireFunction("connect", connect);
+  /** @param options - read and checked */
+  constructor(options: ConnectOptions<Connection>, random?: Random) {
     const { signal, clock = realClock, onRetry, onLate } = options;
     const { backoff = new GrpcBackoff({ random }) } = options;
     const { minConnectTimeout = MIN_CONNECT_TIMEOUT, maxRetryAfter = MAX_RETRY_AFTER } = options;
-    requireSignal("options.signal", signal);
-    requireHooks("options", { onRetry, onLate });
-    this.#minTimeout = requireNotNegative("options.minConnectTimeout", minConnectTimeout);
-    this.#maxRetryAfter = requireNotNegative("options.maxRetryAfter", maxRetryAfter);
+    this.#minTimeout = minConnectTimeout;
+    this.#maxRetryAfter = maxRetryAfter;
     this.signal = signal;
     this.#onRetry = onRetry;
     this.onLate = onLate;
     this.#clock = clock;
-    requireClock("options.clock", clock);
     this.#timer = new ReusedTimer(clock);
     this.#strategy = strategyOf("options.backoff", backoff, random);
     this.#nextDelay = this.#strategy.delayFunc();

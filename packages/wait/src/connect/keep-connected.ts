@@ -1,10 +1,10 @@
 import {
+  func,
+  type Kinds,
   LinkedController,
-  type OptionNames,
+  notNegative,
+  read,
   requireFunction,
-  requireHooks,
-  requireNotNegative,
-  requireOptions,
 } from "@holdfast/clock/internal";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { loop } from "../loop/loop.ts";
@@ -12,11 +12,11 @@ import type { LoopOptions } from "../loop/loop-options.ts";
 import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
 import { CONNECT_OPTIONS, ConnectionAttempts } from "./connection-attempts.ts";
 
-const OPTIONS: OptionNames<KeepConnectedOptions<never>> = {
+export const KEEP_CONNECTED_OPTIONS: Kinds<KeepConnectedOptions<never>> = {
   ...CONNECT_OPTIONS,
-  resetAfter: true,
-  random: true,
-  onError: true,
+  resetAfter: notNegative,
+  random: func,
+  onError: func,
 };
 
 const RESET_AFTER = 10_000;
@@ -129,14 +129,11 @@ export async function keepConnected<Connection>(
   use: (connection: Connection, signal: AbortSignal) => unknown,
   options: KeepConnectedOptions<Connection>,
 ): Promise<void> {
-  requireOptions("options", options, "keepConnected", OPTIONS);
-  const { onError, resetAfter = RESET_AFTER, random: given } = options;
-  const random = given === undefined ? defaultRandom : given;
-  requireHooks("options", { onError });
-  requireNotNegative("options.resetAfter", resetAfter);
-  requireFunction("options.random", random);
-  const attempts = new ConnectionAttempts(connect, options, given);
+  requireFunction("connect", connect);
   requireFunction("use", use);
+  const given = read("options", options, "keepConnected", KEEP_CONNECTED_OPTIONS);
+  const { onError, resetAfter = RESET_AFTER, random = defaultRandom } = given;
+  const attempts = new ConnectionAttempts<Connection>(given, given.random);
   const { signal } = attempts;
   let phase: "connecting" | "connected" | "exhausted" = "connecting";
 

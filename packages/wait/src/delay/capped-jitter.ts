@@ -1,9 +1,11 @@
 import {
-  type OptionNames,
-  requireAbove,
+  above,
+  flag,
+  func,
+  type Kind,
+  type Kinds,
+  kind,
   requireAtLeast,
-  requireBoolean,
-  requireFunction,
 } from "@holdfast/clock/internal";
 import { spread } from "./jitter.ts";
 import { LONGEST_NANOSECONDS, toNanoseconds, toNanosecondsWithin } from "./nanoseconds.ts";
@@ -53,11 +55,14 @@ export interface SpreadOptions {
   readonly random?: Random | undefined;
 }
 
-export const SPREAD_OPTIONS: OptionNames<SpreadOptions> = {
-  cap: true,
-  jitter: true,
-  capAfterJitter: true,
-  random: true,
+/** A {@link JitterForm}. */
+export const jitterForm: Kind = kind("jitterForm", requireJitter);
+
+export const SPREAD_OPTIONS: Kinds<SpreadOptions> = {
+  cap: above(0),
+  jitter: jitterForm,
+  capAfterJitter: flag,
+  random: func,
 };
 
 /** {@link SpreadOptions}, checked, in nanoseconds. */
@@ -70,13 +75,10 @@ export interface CappedJitter {
   readonly apply: (base: number) => number;
 }
 
-export function cappedJitter(name: string, options: SpreadOptions, shared: Random): CappedJitter {
+/** `options` are read and checked. */
+export function cappedJitter(options: SpreadOptions, shared: Random): CappedJitter {
   const { cap = Number.POSITIVE_INFINITY, jitter = 0, capAfterJitter = false } = options;
   const { random = shared } = options;
-  requireJitter(`${name}.jitter`, jitter);
-  requireAbove(`${name}.cap`, cap, 0);
-  requireBoolean(`${name}.capAfterJitter`, capAfterJitter);
-  requireFunction(`${name}.random`, random);
   if (jitter === "full" || jitter === "equal") {
     const share = jitter === "full" ? random : () => 0.5 + random() / 2;
     const apply = (base: number): number => Math.floor(share() * base);

@@ -1,20 +1,15 @@
-import {
-  type OptionNames,
-  requireAtLeast,
-  requirePositive,
-  requireWhole,
-} from "@holdfast/clock/internal";
+import { finiteFrom, type Kinds, positive, required, whole } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "./backoff-options.ts";
 import type { DelayFunc } from "./backoff-strategy.ts";
 import { cappedJitter, SPREAD_OPTIONS } from "./capped-jitter.ts";
 import { toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
 import { defaultRandom, type Random } from "./random.ts";
-import { requireShapeOptions } from "./shape-options.ts";
+import { readShape } from "./shape-options.ts";
 
-const OPTIONS: OptionNames<BackoffOptions> = {
-  duration: true,
-  factor: true,
-  steps: true,
+export const BACKOFF_OPTIONS: Kinds<BackoffOptions> = {
+  duration: required(finiteFrom(0)),
+  factor: positive,
+  steps: whole(0),
   ...SPREAD_OPTIONS,
 };
 
@@ -37,12 +32,9 @@ export function growthState(
   options: BackoffOptions,
   shared: Random = defaultRandom,
 ): GrowthState {
-  requireShapeOptions(name, options, "Backoff", OPTIONS);
-  const { duration, factor, steps = Number.POSITIVE_INFINITY } = options;
-  requireAtLeast(`${name}.duration`, duration, 0);
-  if (factor !== undefined) requirePositive(`${name}.factor`, factor);
-  requireWhole(`${name}.steps`, steps, 0);
-  const { limit, limitsFirst, apply } = cappedJitter(name, options, shared);
+  const given = readShape(name, options, "Backoff", BACKOFF_OPTIONS);
+  const { duration, factor, steps = Number.POSITIVE_INFINITY } = given;
+  const { limit, limitsFirst, apply } = cappedJitter(given, shared);
   const first = toNanoseconds(duration);
   const base = limitsFirst ? Math.min(first, limit) : first;
   return {

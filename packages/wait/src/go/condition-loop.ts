@@ -1,26 +1,26 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireBoolean,
-  requireClock,
+  abortSignal,
+  flag,
+  func,
+  type Kinds,
+  loopClock,
+  notNegative,
+  read,
   requireFunction,
-  requireHooks,
-  requireNotNegative,
-  requireOptions,
-  requireSignal,
 } from "@holdfast/clock/internal";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { type LoopDelay, type LoopManager, type LoopWork, loop } from "../loop/loop.ts";
 import type { Condition, ConditionOptions, PollUntilOptions } from "./condition-options.ts";
 
-const OPTIONS: OptionNames<PollUntilOptions> = {
-  immediate: true,
-  sliding: true,
-  timeout: true,
-  signal: true,
-  onError: true,
-  clock: true,
+export const POLL_UNTIL_OPTIONS: Kinds<PollUntilOptions> = {
+  immediate: flag,
+  sliding: flag,
+  timeout: notNegative,
+  signal: abortSignal,
+  onError: func,
+  clock: loopClock,
 };
 
 /** Options for {@link conditionLoop}. */
@@ -41,28 +41,16 @@ export async function conditionLoop({
   if (done === undefined) throw signal.reason;
 }
 
-/** Validates the options shared by all condition waits, except `clock`. */
-export function requireCondition(condition: Condition, options: ConditionOptions): void {
-  const { signal, onError } = options;
-  requireFunction("condition", condition);
-  if (signal !== undefined) requireSignal("options.signal", signal);
-  requireHooks("options", { onError });
-}
-
 /** Validates the options of a poll and runs it with the delays that `delaysFor` returns. */
 export async function pollCondition(
   condition: Condition,
   options: PollUntilOptions,
   delaysFor: (sliding: boolean, clock: Clock) => DelayFunc,
 ): Promise<void> {
-  requireOptions("options", options, "pollUntil", OPTIONS);
-  const { clock = realClock, immediate = true, sliding = false } = options;
-  const { signal: parent, onError, timeout = Number.POSITIVE_INFINITY } = options;
-  requireCondition(condition, { signal: parent, onError });
-  requireBoolean("options.immediate", immediate);
-  requireBoolean("options.sliding", sliding);
-  requireNotNegative("options.timeout", timeout);
-  requireClock("options.clock", clock);
+  const given = read("options", options, "pollUntil", POLL_UNTIL_OPTIONS);
+  const { clock = realClock, immediate = true, sliding = false } = given;
+  const { signal: parent, onError, timeout = Number.POSITIVE_INFINITY } = given;
+  requireFunction("condition", condition);
   const delay = delaysFor(sliding, clock);
   const deadline = new Deadline(timeout, { clock, signal: parent });
   const { signal } = deadline;

@@ -1,8 +1,7 @@
-import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
+import { findByCode, read } from "@holdfast/clock/internal";
+import { ERROR_OPTIONS } from "../retry/terminal-error.ts";
 
 const CODE = "ERR_WAIT_EXHAUSTED";
-
-const OPTIONS: OptionNames<ErrorOptions> = { cause: true };
 
 /**
  * A condition was still false after the last attempt.
@@ -27,7 +26,7 @@ export class ExhaustedError extends Error {
    * @param options - the `cause`: the error of the last attempt, if it failed
    */
   constructor(attempts: number, options: ErrorOptions = {}) {
-    requireOptions("options", options, "ExhaustedError", OPTIONS);
+    read("options", options, "ExhaustedError", ERROR_OPTIONS);
     super(`still false after ${attempts} attempts`, options);
     this.attempts = attempts;
   }

@@ -1,17 +1,26 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { type OptionNames, requireClock, requireOptions } from "@holdfast/clock/internal";
+import {
+  abortSignal,
+  func,
+  type Kinds,
+  loopClock,
+  parsed,
+  read,
+  required,
+  requireFunction,
+} from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { Growth, growthState } from "../delay/growth.ts";
 import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
-import { conditionLoop, requireCondition } from "./condition-loop.ts";
+import { conditionLoop } from "./condition-loop.ts";
 import type { Condition, ConditionOptions } from "./condition-options.ts";
 import { ExhaustedError } from "./exhausted-error.ts";
 
-const OPTIONS: OptionNames<ExponentialBackoffOptions> = {
-  backoff: true,
-  signal: true,
-  onError: true,
-  clock: true,
+export const EXPONENTIAL_BACKOFF_OPTIONS: Kinds<ExponentialBackoffOptions> = {
+  backoff: required(parsed("backoffOptions")),
+  signal: abortSignal,
+  onError: func,
+  clock: loopClock,
 };
 
 /** Options for {@link exponentialBackoff}. */
@@ -79,11 +88,10 @@ export async function exponentialBackoff(
   condition: Condition,
   options: ExponentialBackoffOptions,
 ): Promise<void> {
-  requireOptions("options", options, "exponentialBackoff", OPTIONS);
-  const { backoff, clock = realClock, onError } = options;
-  const { signal = new AbortController().signal } = options;
-  requireCondition(condition, { signal, onError });
-  requireClock("options.clock", clock);
+  const given = read("options", options, "exponentialBackoff", EXPONENTIAL_BACKOFF_OPTIONS);
+  const { backoff, clock = realClock, onError } = given;
+  const { signal = new AbortController().signal } = given;
+  requireFunction("condition", condition);
   const attempts = new Attempts(backoff, clock);
   const ask: Condition = (own) => attempts.mayAsk() && condition(own);
   await conditionLoop({ condition: ask, manager: attempts, signal, onError });

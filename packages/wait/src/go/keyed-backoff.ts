@@ -1,25 +1,26 @@
 import { type PassiveClock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireAtLeast,
-  requireFunction,
+  finiteFrom,
+  func,
+  type Kinds,
+  methods,
+  notNegative,
+  positive,
+  read,
+  required,
   requireInstant,
-  requireMethods,
-  requireNotNegative,
-  requireOptions,
-  requirePositive,
 } from "@holdfast/clock/internal";
 import { spread } from "../delay/jitter.ts";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 
-const OPTIONS: OptionNames<KeyedBackoffOptions> = {
-  duration: true,
-  cap: true,
-  jitter: true,
-  resetAfter: true,
-  clock: true,
-  random: true,
+export const KEYED_BACKOFF_OPTIONS: Kinds<KeyedBackoffOptions> = {
+  duration: required(finiteFrom(0)),
+  cap: required(positive),
+  jitter: finiteFrom(0),
+  resetAfter: notNegative,
+  clock: methods("monotonic"),
+  random: func,
 };
 
 /** Options for {@link KeyedBackoff}. */
@@ -126,15 +127,9 @@ export class KeyedBackoff<Key = string> {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: KeyedBackoffOptions) {
-    requireOptions("options", options, "KeyedBackoff", OPTIONS);
-    const { duration, cap, jitter = 0, clock = realClock, random = defaultRandom } = options;
-    requireAtLeast("options.duration", duration, 0);
-    requirePositive("options.cap", cap);
-    requireAtLeast("options.jitter", jitter, 0);
-    const { resetAfter = 2 * cap } = options;
-    requireNotNegative("options.resetAfter", resetAfter);
-    requireMethods("options.clock", clock, ["monotonic"]);
-    requireFunction("options.random", random);
+    const given = read("options", options, "KeyedBackoff", KEYED_BACKOFF_OPTIONS);
+    const { duration, cap, jitter = 0, clock = realClock, random = defaultRandom } = given;
+    const { resetAfter = 2 * cap } = given;
     this.#clock = clock;
     this.#random = random;
     this.#share = jitter;

@@ -1,21 +1,21 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  abortSignal,
   isStop,
-  type OptionNames,
+  type Kinds,
+  loopClock,
+  read,
   requireAnswer,
-  requireClock,
   requireFunction,
-  requireOptions,
-  requireSignal,
 } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { conditionLoop } from "./condition-loop.ts";
 import { Attempts } from "./exponential-backoff.ts";
 import { isInterrupted } from "./is-interrupted.ts";
 
-const OPTIONS: OptionNames<OnErrorOptions> = {
-  signal: true,
-  clock: true,
+export const ON_ERROR_OPTIONS: Kinds<OnErrorOptions> = {
+  signal: abortSignal,
+  clock: loopClock,
 };
 
 /** Options for {@link onError} and {@link retryOnConflict}. */
@@ -88,10 +88,12 @@ export async function onError<Value>(
 ): Promise<Value> {
   requireFunction("retriable", retriable);
   requireFunction("fn", fn);
-  requireOptions("options", options, "onError", OPTIONS);
-  const { signal = new AbortController().signal, clock = realClock } = options;
-  requireSignal("options.signal", signal);
-  requireClock("options.clock", clock);
+  const { signal = new AbortController().signal, clock = realClock } = read(
+    "options",
+    options,
+    "onError",
+    ON_ERROR_OPTIONS,
+  );
   let last: { readonly error: unknown } | undefined;
   let value: Value | undefined;
   const succeeds = async (own: AbortSignal): Promise<boolean> => {

@@ -1,25 +1,27 @@
 import {
-  type OptionNames,
+  finiteFrom,
+  flag,
+  func,
+  type Kinds,
+  loopClock,
+  read,
   requireAtLeast,
-  requireBoolean,
-  requireOptions,
 } from "@holdfast/clock/internal";
 import type { Random } from "../delay/random.ts";
 import { backoffUntil } from "../loop/backoff-until.ts";
 import { JitteredBackoffManager } from "../loop/jittered-backoff-manager.ts";
 import type { PeriodicOptions } from "../loop/loop-options.ts";
 
-const JITTER_UNTIL_OPTIONS: OptionNames<JitterUntilOptions> = {
-  jitter: true,
-  sliding: true,
-  random: true,
-  clock: true,
-  onError: true,
+export const PERIODIC_OPTIONS: Kinds<PeriodicOptions> = {
+  clock: loopClock,
+  onError: func,
 };
 
-const PERIODIC_OPTIONS: OptionNames<PeriodicOptions> = {
-  clock: true,
-  onError: true,
+export const JITTER_UNTIL_OPTIONS: Kinds<JitterUntilOptions> = {
+  jitter: finiteFrom(0),
+  sliding: flag,
+  random: func,
+  ...PERIODIC_OPTIONS,
 };
 
 /** Options for {@link jitterUntil}. */
@@ -85,10 +87,13 @@ export async function jitterUntil(
   options: JitterUntilOptions = {},
 ): Promise<void> {
   requireAtLeast("period", period, 0);
-  requireOptions("options", options, "jitterUntil", JITTER_UNTIL_OPTIONS);
-  const { jitter = 0, sliding = true, clock, random, onError } = options;
-  requireAtLeast("options.jitter", jitter, 0);
-  requireBoolean("options.sliding", sliding);
+  const {
+    jitter = 0,
+    sliding = true,
+    clock,
+    random,
+    onError,
+  } = read("options", options, "jitterUntil", JITTER_UNTIL_OPTIONS);
   const manager = new JitteredBackoffManager({ duration: period, jitter, clock, random });
   await backoffUntil(fn, manager, sliding, signal, { onError });
 }
@@ -138,8 +143,7 @@ export async function until(
   signal: AbortSignal,
   options: PeriodicOptions = {},
 ): Promise<void> {
-  requireOptions("options", options, "until", PERIODIC_OPTIONS);
-  const { clock, onError } = options;
+  const { clock, onError } = read("options", options, "until", PERIODIC_OPTIONS);
   await jitterUntil(fn, period, signal, { clock, onError, sliding: true });
 }
 
@@ -189,8 +193,7 @@ export async function nonSlidingUntil(
   signal: AbortSignal,
   options: PeriodicOptions = {},
 ): Promise<void> {
-  requireOptions("options", options, "nonSlidingUntil", PERIODIC_OPTIONS);
-  const { clock, onError } = options;
+  const { clock, onError } = read("options", options, "nonSlidingUntil", PERIODIC_OPTIONS);
   await jitterUntil(fn, period, signal, { clock, onError, sliding: false });
 }
 

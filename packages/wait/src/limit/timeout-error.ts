@@ -1,12 +1,16 @@
 import {
+  anything,
   findByCode,
-  type OptionNames,
-  requireOptions,
-  requireString,
+  type Kinds,
+  read,
+  string,
   TIMEOUT_CODE,
 } from "@holdfast/clock/internal";
 
-const OPTIONS: OptionNames<TimeoutErrorOptions> = { cause: true, message: true };
+export const TIMEOUT_ERROR_OPTIONS: Kinds<TimeoutErrorOptions> = {
+  cause: anything,
+  message: string,
+};
 
 /** Options for {@link TimeoutError}. */
 export interface TimeoutErrorOptions extends ErrorOptions {
@@ -44,9 +48,12 @@ export class TimeoutError extends Error {
    * @throws TypeError if `options` has another type or an unknown option
    */
   constructor(timeout: number, options: TimeoutErrorOptions = {}) {
-    requireOptions("options", options, "TimeoutError", OPTIONS);
-    const { message = `timed out after ${timeout} ms` } = options;
-    requireString("options.message", message);
+    const { message = `timed out after ${timeout} ms` } = read(
+      "options",
+      options,
+      "TimeoutError",
+      TIMEOUT_ERROR_OPTIONS,
+    );
     super(message, options);
     this.timeout = timeout;
   }

@@ -1,23 +1,24 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireClock,
+  abortSignal,
+  anything,
+  func,
+  type Kinds,
+  loopClock,
+  read,
   requireFunction,
-  requireHooks,
   requireNotNegative,
-  requireOptions,
-  requireSignal,
-  requireString,
+  string,
 } from "@holdfast/clock/internal";
 import { Deadline } from "./deadline.ts";
 
-const OPTIONS: OptionNames<WithTimeoutOptions<never>> = {
-  signal: true,
-  clock: true,
-  label: true,
-  cause: true,
-  message: true,
-  onLate: true,
+export const WITH_TIMEOUT_OPTIONS: Kinds<WithTimeoutOptions<never>> = {
+  signal: abortSignal,
+  clock: loopClock,
+  label: anything,
+  cause: func,
+  message: string,
+  onLate: func,
 };
 
 /** Options for {@link withTimeout}. */
@@ -115,13 +116,8 @@ export async function withTimeout<Value>(
 ): Promise<Value> {
   requireFunction("work", work);
   requireNotNegative("timeout", timeout);
-  requireOptions("options", options, "withTimeout", OPTIONS);
-  const { signal: parent, clock = realClock, label, cause, message, onLate } = options;
-  if (parent !== undefined) requireSignal("options.signal", parent);
-  requireClock("options.clock", clock);
-  if (message !== undefined) requireString("options.message", message);
-  requireHooks("options", { cause, onLate });
-
+  const given = read("options", options, "withTimeout", WITH_TIMEOUT_OPTIONS);
+  const { signal: parent, clock = realClock, label, cause, message, onLate } = given;
   const deadline = new Deadline(timeout, { clock, signal: parent, label, cause, message });
   return await deadline.wait(work, deadline.signal, onLate);
 }

@@ -1,14 +1,9 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireClock,
-  requireMethods,
-  requireOptions,
-} from "@holdfast/clock/internal";
+import { type Kinds, loopClock, read, requireMethods } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 
-const OPTIONS: OptionNames<BackoffManagerOptions> = {
-  clock: true,
+export const BACKOFF_MANAGER_OPTIONS: Kinds<BackoffManagerOptions> = {
+  clock: loopClock,
 };
 
 /**
@@ -69,9 +64,7 @@ export function backoffManager(
   options: BackoffManagerOptions = {},
 ): BackoffManager {
   requireMethods("strategy", strategy, ["delayFunc"]);
-  requireOptions("options", options, "backoffManager", OPTIONS);
-  const { clock = realClock } = options;
-  requireClock("options.clock", clock);
+  const { clock = realClock } = read("options", options, "backoffManager", BACKOFF_MANAGER_OPTIONS);
   return managerOf(strategy.delayFunc(), clock);
 }
 

@@ -1,19 +1,13 @@
 import {
-  type OptionNames,
+  read,
   requireBoolean,
   requireFunction,
-  requireHooks,
   requireMethods,
-  requireOptions,
   requireSignal,
 } from "@holdfast/clock/internal";
 import type { BackoffManager } from "./backoff-manager.ts";
 import { loop } from "./loop.ts";
-import type { LoopOptions } from "./loop-options.ts";
-
-const OPTIONS: OptionNames<LoopOptions> = {
-  onError: true,
-};
+import { LOOP_OPTIONS, type LoopOptions } from "./loop-options.ts";
 
 /**
  * Calls `fn` until `signal` aborts, with the delays of `manager` between the calls.
@@ -86,8 +80,6 @@ export async function backoffUntil(
   requireMethods("manager", manager, ["backoff"]);
   requireBoolean("sliding", sliding);
   requireSignal("signal", signal);
-  requireOptions("options", options, "backoffUntil", OPTIONS);
-  const { onError } = options;
-  requireHooks("options", { onError });
+  const { onError } = read("options", options, "backoffUntil", LOOP_OPTIONS);
   await loop({ run: fn, onError, manager, sliding, signal });
 }

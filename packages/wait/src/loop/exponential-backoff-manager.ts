@@ -1,26 +1,30 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireClock,
-  requireNotNegative,
-  requirePositive,
+  above,
+  finiteFrom,
+  func,
+  type Kinds,
+  loopClock,
+  notNegative,
+  positive,
+  required,
 } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
-import type { JitterForm } from "../delay/capped-jitter.ts";
+import { type JitterForm, jitterForm } from "../delay/capped-jitter.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
 import type { Random } from "../delay/random.ts";
-import { requireShapeOptions } from "../delay/shape-options.ts";
+import { readShape } from "../delay/shape-options.ts";
 import { type BackoffManager, ReusedTimer } from "./backoff-manager.ts";
 
-const OPTIONS: OptionNames<ExponentialBackoffManagerOptions> = {
-  duration: true,
-  factor: true,
-  cap: true,
-  jitter: true,
-  resetAfter: true,
-  clock: true,
-  random: true,
+export const EXPONENTIAL_BACKOFF_MANAGER_OPTIONS: Kinds<ExponentialBackoffManagerOptions> = {
+  duration: required(finiteFrom(0)),
+  factor: required(positive),
+  cap: above(0),
+  jitter: jitterForm,
+  resetAfter: notNegative,
+  clock: loopClock,
+  random: func,
 };
 
 /** Options for {@link ExponentialBackoffManager}. */
@@ -115,12 +119,14 @@ export class ExponentialBackoffManager implements BackoffManager {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: ExponentialBackoffManagerOptions) {
-    requireShapeOptions("options", options, "ExponentialBackoffManager", OPTIONS);
-    const { duration, factor, cap, jitter, random, clock = realClock } = options;
-    const { resetAfter = Number.POSITIVE_INFINITY } = options;
-    requirePositive("options.factor", factor);
-    requireNotNegative("options.resetAfter", resetAfter);
-    requireClock("options.clock", clock);
+    const given = readShape(
+      "options",
+      options,
+      "ExponentialBackoffManager",
+      EXPONENTIAL_BACKOFF_MANAGER_OPTIONS,
+    );
+    const { duration, factor, cap, jitter, random, clock = realClock } = given;
+    const { resetAfter = Number.POSITIVE_INFINITY } = given;
     this.#timer = new ReusedTimer(clock);
     this.#clock = clock;
     this.#backoff = new Backoff({ duration, factor, cap, jitter, random });

@@ -1,17 +1,17 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { type OptionNames, requireClock } from "@holdfast/clock/internal";
+import { finiteFrom, func, type Kinds, loopClock, required } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
-import type { JitterForm } from "../delay/capped-jitter.ts";
+import { type JitterForm, jitterForm } from "../delay/capped-jitter.ts";
 import type { Random } from "../delay/random.ts";
-import { requireShapeOptions } from "../delay/shape-options.ts";
+import { readShape } from "../delay/shape-options.ts";
 import { type BackoffManager, ReusedTimer } from "./backoff-manager.ts";
 
-const OPTIONS: OptionNames<JitteredBackoffManagerOptions> = {
-  duration: true,
-  jitter: true,
-  clock: true,
-  random: true,
+export const JITTERED_BACKOFF_MANAGER_OPTIONS: Kinds<JitteredBackoffManagerOptions> = {
+  duration: required(finiteFrom(0)),
+  jitter: jitterForm,
+  clock: loopClock,
+  random: func,
 };
 
 /** Options for {@link JitteredBackoffManager}. */
@@ -68,9 +68,12 @@ export class JitteredBackoffManager implements BackoffManager {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: JitteredBackoffManagerOptions) {
-    requireShapeOptions("options", options, "JitteredBackoffManager", OPTIONS);
-    const { duration, jitter, random, clock = realClock } = options;
-    requireClock("options.clock", clock);
+    const {
+      duration,
+      jitter,
+      random,
+      clock = realClock,
+    } = readShape("options", options, "JitteredBackoffManager", JITTERED_BACKOFF_MANAGER_OPTIONS);
     this.#timer = new ReusedTimer(clock);
     this.#next = new Backoff({ duration, jitter, random }).delayFunc();
   }

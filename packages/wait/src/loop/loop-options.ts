@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/clock";
+import { func, type Kinds } from "@holdfast/clock/internal";
 
 /** Options for loops that run until their signal aborts. */
 export interface LoopOptions {
@@ -21,3 +22,5 @@ export interface PeriodicOptions extends LoopOptions {
    */
   readonly clock?: Clock | undefined;
 }
+
+export const LOOP_OPTIONS: Kinds<LoopOptions> = { onError: func };

@@ -1,14 +1,14 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  abortSignal,
+  finiteFrom,
+  flag,
+  func,
   Grid,
-  type OptionNames,
-  requireAtLeast,
-  requireBoolean,
-  requireClock,
-  requireFunction,
-  requireOptions,
+  type Kinds,
+  loopClock,
+  read,
   requirePositive,
-  requireSignal,
 } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
@@ -16,13 +16,13 @@ import { defaultRandom, type Random } from "../delay/random.ts";
 import { managerOf } from "../loop/backoff-manager.ts";
 import { type TickIterator, Ticks } from "./ticks.ts";
 
-const OPTIONS: OptionNames<EveryOptions> = {
-  signal: true,
-  clock: true,
-  jitter: true,
-  immediate: true,
-  sliding: true,
-  random: true,
+export const EVERY_OPTIONS: Kinds<EveryOptions> = {
+  signal: abortSignal,
+  clock: loopClock,
+  jitter: finiteFrom(0),
+  immediate: flag,
+  sliding: flag,
+  random: func,
 };
 
 /** Options for {@link every}. */
@@ -118,15 +118,9 @@ export interface EveryOptions {
  */
 export function every(period: number, options: EveryOptions = {}): TickIterator {
   requirePositive("period", period);
-  requireOptions("options", options, "every", OPTIONS);
-  const { clock = realClock, signal = new AbortController().signal } = options;
-  const { immediate = false, sliding = false, jitter = 0, random = defaultRandom } = options;
-  requireSignal("options.signal", signal);
-  requireBoolean("options.immediate", immediate);
-  requireBoolean("options.sliding", sliding);
-  requireAtLeast("options.jitter", jitter, 0);
-  requireFunction("options.random", random);
-  requireClock("options.clock", clock);
+  const given = read("options", options, "every", EVERY_OPTIONS);
+  const { clock = realClock, signal = new AbortController().signal } = given;
+  const { immediate = false, sliding = false, jitter = 0, random = defaultRandom } = given;
   const nextDelay = sliding
     ? new Backoff({ duration: period, jitter, random }).delayFunc()
     : gridDelays(clock, period, () => random() * jitter * period);

@@ -1,14 +1,15 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   abortable,
-  type OptionNames,
-  requireAbove,
-  requireClock,
+  abortSignal,
+  above,
+  func,
+  type Kinds,
+  loopClock,
+  notNegative,
+  parsed,
+  read,
   requireFunction,
-  requireHooks,
-  requireNotNegative,
-  requireOptions,
-  requireSignal,
 } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
@@ -20,14 +21,14 @@ import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "../retry/retry
 import type { Attempt } from "../retry/retry-options.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 
-const OPTIONS: OptionNames<PollOptions> = {
-  backoff: true,
-  timeout: true,
-  attemptTimeout: true,
-  maxRetryAfter: true,
-  signal: true,
-  clock: true,
-  onError: true,
+export const POLL_OPTIONS: Kinds<PollOptions> = {
+  backoff: parsed("backoff"),
+  timeout: above(0),
+  attemptTimeout: above(0),
+  maxRetryAfter: notNegative,
+  signal: abortSignal,
+  clock: loopClock,
+  onError: func,
 };
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -151,16 +152,10 @@ export async function poll<Value>(
   options: PollOptions = {},
 ): Promise<Truthy<Value>> {
   requireFunction("fn", fn);
-  requireOptions("options", options, "poll", OPTIONS);
-  const { signal: stop = new AbortController().signal, timeout = NEVER } = options;
-  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = options;
-  const { backoff = DEFAULT_BACKOFF, clock = realClock, onError } = options;
-  requireSignal("options.signal", stop);
-  requireAbove("options.timeout", timeout, 0);
-  requireAbove("options.attemptTimeout", attemptTimeout, 0);
-  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
-  requireHooks("options", { onError });
-  requireClock("options.clock", clock);
+  const given = read("options", options, "poll", POLL_OPTIONS);
+  const { signal: stop = new AbortController().signal, timeout = NEVER } = given;
+  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = given;
+  const { backoff = DEFAULT_BACKOFF, clock = realClock, onError } = given;
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
 
   let attempt = 0;

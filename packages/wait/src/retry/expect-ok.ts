@@ -1,12 +1,14 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   findByCode,
+  func,
   isThenable,
-  type OptionNames,
-  requireHooks,
+  type Kinds,
+  methods,
+  parsed,
+  read,
   requireMethods,
   requireObject,
-  requireOptions,
   Secrets,
 } from "@holdfast/clock/internal";
 import { withTimeout } from "../limit/with-timeout.ts";
@@ -14,10 +16,10 @@ import { parseRetryAfter } from "./parse-retry-after.ts";
 import { RetryAfterError } from "./retry-after-error.ts";
 import { TerminalError } from "./terminal-error.ts";
 
-const OPTIONS: OptionNames<ExpectOkOptions> = {
-  clock: true,
-  request: true,
-  describe: true,
+export const EXPECT_OK_OPTIONS: Kinds<ExpectOkOptions> = {
+  clock: methods("now", "afterFunc"),
+  request: parsed("request"),
+  describe: func,
 };
 
 /** What was sent, for {@link ExpectOkOptions}: a `Request`, or the second argument of `fetch`. */
@@ -148,7 +150,7 @@ async function messageOf(response: FetchResponse, options: ExpectOkOptions): Pro
   return `HTTP ${response.status}${from}${text === "" ? "" : `: ${text}`}`;
 }
 
-/** Returns the options. A forgotten `await`, for example, is not worth another attempt. */
+/** Reads the options. A forgotten `await`, for example, is not worth another attempt. */
 function requireArguments(response: unknown, options: ExpectOkOptions): ExpectOkOptions {
   try {
     if (isThenable(response))
@@ -156,17 +158,18 @@ function requireArguments(response: unknown, options: ExpectOkOptions): ExpectOk
     requireMethods("response.headers", (response as Partial<FetchResponse> | null)?.headers, [
       "get",
     ]);
-    requireOptions("options", options, "expectOk", OPTIONS);
-    const { clock = realClock, request = {}, describe = originOf } = options;
-    requireMethods("options.clock", clock, ["now", "afterFunc"]);
-    requireHooks("options", { describe });
-    requireObject("options.request", request);
-    requireObject("options.request.headers", request.headers === undefined ? {} : request.headers);
-    return options;
+    const given = read("options", options, "expectOk", EXPECT_OK_OPTIONS);
+    if (given.request !== undefined) requireRequest(given.request);
+    return given;
   } catch (error) {
     const { message } = error as Error;
     throw new TypeError(message, { cause: new TerminalError(message) });
   }
+}
+
+function requireRequest(request: FetchRequest): void {
+  requireObject("options.request", request);
+  if (request.headers !== undefined) requireObject("options.request.headers", request.headers);
 }
 
 const originOf = ({ origin }: URL): string => origin;

@@ -1,14 +1,15 @@
 import {
+  anything,
   findByCode,
-  type OptionNames,
+  type Kinds,
+  read,
   requireDelay,
-  requireOptions,
-  requireString,
+  string,
 } from "@holdfast/clock/internal";
 
-const OPTIONS: OptionNames<RetryAfterErrorOptions> = {
-  message: true,
-  cause: true,
+export const RETRY_AFTER_ERROR_OPTIONS: Kinds<RetryAfterErrorOptions> = {
+  message: string,
+  cause: anything,
 };
 
 const CODE = "ERR_WAIT_RETRY_AFTER";
@@ -77,9 +78,12 @@ export class RetryAfterError extends Error {
    */
   constructor(after: number, options: RetryAfterErrorOptions = {}) {
     const delay = requireDelay("after", after);
-    requireOptions("options", options, "RetryAfterError", OPTIONS);
-    const { message = `retry after ${delay} ms`, cause } = options;
-    requireString("options.message", message);
+    const { message = `retry after ${delay} ms`, cause } = read(
+      "options",
+      options,
+      "RetryAfterError",
+      RETRY_AFTER_ERROR_OPTIONS,
+    );
     super(message, cause === undefined ? undefined : { cause });
     this.after = delay;
   }

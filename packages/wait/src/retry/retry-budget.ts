@@ -1,17 +1,11 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireMethods,
-  requireNotNegative,
-  requireOptions,
-  requirePositive,
-} from "@holdfast/clock/internal";
+import { type Kinds, methods, notNegative, positive, read } from "@holdfast/clock/internal";
 
-const OPTIONS: OptionNames<RetryBudgetOptions> = {
-  share: true,
-  minPerSecond: true,
-  window: true,
-  clock: true,
+export const RETRY_BUDGET_OPTIONS: Kinds<RetryBudgetOptions> = {
+  share: notNegative,
+  minPerSecond: notNegative,
+  window: positive,
+  clock: methods("monotonic"),
 };
 
 /** A window is counted in so many parts: the oldest is forgotten when a new one begins. */
@@ -130,12 +124,12 @@ export class RetryBudget {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: RetryBudgetOptions = {}) {
-    requireOptions("options", options, "RetryBudget", OPTIONS);
-    const { share = 0.1, minPerSecond = 1, window = 10_000, clock } = options;
-    requireNotNegative("options.share", share);
-    requireNotNegative("options.minPerSecond", minPerSecond);
-    requirePositive("options.window", window);
-    if (clock !== undefined) requireMethods("options.clock", clock, ["monotonic"]);
+    const {
+      share = 0.1,
+      minPerSecond = 1,
+      window = 10_000,
+      clock,
+    } = read("options", options, "RetryBudget", RETRY_BUDGET_OPTIONS);
     this.#share = share;
     this.#min = (minPerSecond * window) / 1_000;
     this.#partLength = window / PARTS;

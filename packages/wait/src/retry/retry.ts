@@ -1,41 +1,42 @@
-import { type Clock, realClock } from "@holdfast/clock";
+import { realClock } from "@holdfast/clock";
 import {
   abortable,
-  type OptionNames,
-  requireAbove,
-  requireClock,
+  abortSignal,
+  above,
+  func,
+  isStop,
+  type Kinds,
+  loopClock,
+  methods,
+  notNegative,
+  parsed,
+  read,
   requireFunction,
-  requireHooks,
-  requireMethods,
   requireNotNegative,
-  requireOptions,
-  requireSignal,
-  requireWhole,
+  whole,
 } from "@holdfast/clock/internal";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { isTimeoutError } from "../limit/timeout-error.ts";
-import { loop } from "../loop/loop.ts";
 import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "./retry-after-error.ts";
-import type { RetryBudget, RetryReservation } from "./retry-budget.ts";
 import type { Attempt, RetryContext, RetryOptions } from "./retry-options.ts";
 import { isTerminalError } from "./terminal-error.ts";
 
-const OPTIONS: OptionNames<RetryOptions> = {
-  backoff: true,
-  retries: true,
-  maxElapsed: true,
-  timeout: true,
-  attemptTimeout: true,
-  maxRetryAfter: true,
-  budget: true,
-  signal: true,
-  clock: true,
-  shouldRetry: true,
-  delay: true,
-  onRetry: true,
+export const RETRY_OPTIONS: Kinds<RetryOptions> = {
+  backoff: parsed("backoff"),
+  retries: whole(0),
+  maxElapsed: notNegative,
+  timeout: above(0),
+  attemptTimeout: above(0),
+  maxRetryAfter: notNegative,
+  budget: methods("call", "reserve", "use"),
+  signal: abortSignal,
+  clock: loopClock,
+  shouldRetry: func,
+  delay: func,
+  onRetry: func,
 };
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -112,21 +113,13 @@ export async function retry<Value>(
 ): Promise<Value> {
   requireFunction("fn", fn);
   const plan = readOptions(options);
-  const { stop, clock, nextDelay, retries, maxElapsed, timeout, attemptTimeout } = plan;
-  const { maxRetryAfter, budget, shouldRetry, chooseDelay, onRetry } = plan;
+  const { clock, attemptTimeout, budget } = plan;
+  budget?.use(clock);
+  const start = clock.monotonic();
 
-  let attempt = 0;
-  /** Milliseconds before the next attempt. */
-  let delay = 0;
   let lastError: unknown;
   /** The last error that was not a timeout: timeouts caused by timeouts would form an endless chain. */
   let lastFailure: unknown;
-  const start = clock.monotonic();
-  const deadline = new Deadline(timeout, { clock, signal: stop, cause: () => lastError });
-  const { signal } = deadline;
-
-  /** The next attempt, in the budget. */
-  let reserved: RetryReservation | undefined;
   /** The terminal error of an attempt that had timed out. */
   let verdict: { readonly error: unknown } | undefined;
   const onLate = {
@@ -134,101 +127,123 @@ export async function retry<Value>(
       if (isTerminalError(error)) verdict ??= { error };
     },
   };
+  const deadline = new Deadline(plan.timeout, { clock, signal: plan.stop, cause: () => lastError });
+  const { signal } = deadline;
 
-  const callOnce = (): Promise<Value> => {
+  const callOnce = (attempt: number): Promise<Value> => {
     if (verdict !== undefined) throw verdict.error;
-    reserved = undefined;
-    if (++attempt === 1) budget?.call();
     // A deadline that never comes would be a frame in the stack of every error.
     if (attemptTimeout === NEVER) return abortable(fn, signal, undefined, { attempt, signal });
     const limit = new Deadline(attemptTimeout, { clock, signal, cause: () => lastFailure });
     return limit.wait(fn, { attempt, signal: limit.signal }, onLate);
   };
 
-  /** Plans the delay after a failed attempt, or throws the error if no attempt follows. */
-  const planDelay = (error: unknown): void => {
-    lastError = error;
-    if (isTerminalError(error) || attempt > retries) throw error;
-    if (!isTimeoutError(error)) lastFailure = error;
-    delay = withRetryAfter(nextDelay(), error, maxRetryAfter);
-    const isFixed = chooseDelay === undefined;
-    if (isFixed && RetryAfterError.delayOf(error) === NEVER) throw error;
-    // No hook is called if no attempt can follow. A `delay` hook can still choose 0.
-    requireTime(error, isFixed ? delay : 0);
-    reserved = budget?.reserve();
-    if (budget !== undefined && reserved === undefined) throw error;
-  };
-
-  const askHooks = async (error: unknown): Promise<void> => {
-    const context = (): RetryContext => {
-      const elapsed = clock.monotonic() - start;
-      const retriesLeft = retries - attempt + 1;
-      return Object.freeze({ attempt, error, delay, elapsed, retriesLeft, signal: stop });
-    };
-    if (shouldRetry !== undefined && !(await abortable(() => shouldRetry(context()), signal)))
-      throw error;
-    if (chooseDelay !== undefined) {
-      requireTime(error, 0);
-      const chosen = await abortable(() => chooseDelay(context(), delay), signal);
-      delay = requireNotNegative("options.delay()", chosen);
-    }
-    requireTime(error, delay);
-    if (onRetry === undefined) return;
-    await abortable(() => onRetry(context()), signal);
-    requireTime(error, delay);
-  };
-
-  /**
-   * Throws if an attempt after `rest` would start too late. In whole nanoseconds, because the difference of
-   * two instants has a rounding error.
-   */
-  const requireTime = (error: unknown, rest: number): void => {
-    const next = clock.monotonic() - start + rest;
-    if (toNanoseconds(next) > toNanoseconds(maxElapsed)) throw error;
-  };
-
-  const hasHooks = [shouldRetry, chooseDelay, onRetry].some((hook) => hook !== undefined);
-  const onError = (error: unknown): Promise<void> | undefined => {
-    planDelay(error);
-    return hasHooks ? askHooks(error) : undefined;
-  };
-
   try {
-    const isDone = (): boolean => true;
-    const done = await loop({ run: callOnce, isDone, onError, delay: () => delay, clock, signal });
-    if (done === undefined) throw deadline.withCaller(signal.reason);
-    return done.value;
+    signal.throwIfAborted();
+    budget?.call();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await callOnce(attempt);
+      } catch (error) {
+        lastError = error;
+        lastFailure = isTimeoutError(error) ? lastFailure : error;
+        await pause(plan, { attempt, error, start, signal });
+      }
+    }
+  } catch (error) {
+    throw isStop(error, signal) ? deadline.withCaller(signal.reason) : error;
   } finally {
-    reserved?.giveBack();
     deadline[Symbol.dispose]();
   }
 }
 
-/** The options, read once and checked, with their defaults. */
-function readOptions(options: RetryOptions) {
-  requireOptions("options", options, "retry", OPTIONS);
-  const { signal: stop = new AbortController().signal, clock = realClock } = options;
-  const { backoff = DEFAULT_BACKOFF, maxElapsed = NEVER, timeout = NEVER } = options;
-  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = options;
-  const isEndless = [maxElapsed, timeout].every((limit) => limit === NEVER);
-  const { retries = isEndless ? 10 : NEVER } = options;
-  const { budget, shouldRetry, delay: chooseDelay, onRetry } = options;
-  requireSignal("options.signal", stop);
-  requireClock("options.clock", clock);
-  const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
-  requireNotNegative("options.maxElapsed", maxElapsed);
-  requireWhole("options.retries", retries, 0);
-  requireHooks("options", { shouldRetry, delay: chooseDelay, onRetry });
-  requireAbove("options.timeout", timeout, 0);
-  requireAbove("options.attemptTimeout", attemptTimeout, 0);
-  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
-  requireBudget(budget, clock);
-  const limits = { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter, budget };
-  return { stop, clock, nextDelay, ...limits, shouldRetry, chooseDelay, onRetry };
+/** A failed attempt. */
+interface Failure {
+  readonly attempt: number;
+  readonly error: unknown;
+  /** Instant of the call. */
+  readonly start: number;
+  /** Ends the call. */
+  readonly signal: AbortSignal;
 }
 
-function requireBudget(budget: RetryBudget | undefined, clock: Clock): void {
-  if (budget === undefined) return;
-  requireMethods("options.budget", budget, ["call", "reserve", "use"]);
-  budget.use(clock);
+/** Waits between two attempts. Throws the error of the first one if no other may follow. */
+async function pause(plan: Plan, failure: Failure): Promise<void> {
+  const { clock, budget } = plan;
+  let delay = planDelay(plan, failure);
+  const reserved = budget?.reserve();
+  if (budget !== undefined && reserved === undefined) throw failure.error;
+  try {
+    if (plan.hasHooks) delay = await askHooks(plan, failure, delay);
+    await clock.sleep(delay, { signal: failure.signal, label: "backoff" });
+  } catch (error) {
+    reserved?.giveBack();
+    throw error;
+  }
+}
+
+/** Chooses the delay before the next attempt, or throws the error if none may follow. */
+function planDelay(plan: Plan, failure: Failure): number {
+  const { attempt, error, signal } = failure;
+  if (isStop(error, signal) || isTerminalError(error) || attempt > plan.retries) throw error;
+  const delay = withRetryAfter(plan.nextDelay(), error, plan.maxRetryAfter);
+  // No hook is called if no attempt can follow. A `delay` hook can still choose 0.
+  if (plan.chooseDelay !== undefined) {
+    requireTime(plan, failure, 0);
+    return delay;
+  }
+  if (RetryAfterError.delayOf(error) === NEVER) throw error;
+  requireTime(plan, failure, delay);
+  return delay;
+}
+
+/** Asks the hooks in their order. Resolves with the delay, or rejects with the error if it ends the call. */
+async function askHooks(plan: Plan, failure: Failure, next: number): Promise<number> {
+  const { stop, clock, retries, shouldRetry, chooseDelay, onRetry } = plan;
+  const { attempt, error, start, signal } = failure;
+  let delay = next;
+  const context = (): RetryContext => {
+    const elapsed = clock.monotonic() - start;
+    const retriesLeft = retries - attempt + 1;
+    return Object.freeze({ attempt, error, delay, elapsed, retriesLeft, signal: stop });
+  };
+  if (shouldRetry !== undefined && !(await abortable(() => shouldRetry(context()), signal)))
+    throw error;
+  if (chooseDelay !== undefined) {
+    requireTime(plan, failure, 0);
+    const chosen = await abortable(() => chooseDelay(context(), delay), signal);
+    delay = requireNotNegative("options.delay()", chosen);
+  }
+  requireTime(plan, failure, delay);
+  if (onRetry !== undefined) {
+    await abortable(() => onRetry(context()), signal);
+    requireTime(plan, failure, delay);
+  }
+  return delay;
+}
+
+/**
+ * Throws the error of a failure if an attempt after `rest` would start too late. In whole nanoseconds, because the
+ * difference of two instants has a rounding error.
+ */
+function requireTime({ clock, maxElapsed }: Plan, { start, error }: Failure, rest: number): void {
+  const next = clock.monotonic() - start + rest;
+  if (toNanoseconds(next) > toNanoseconds(maxElapsed)) throw error;
+}
+
+type Plan = ReturnType<typeof readOptions>;
+
+/** The options, read once and checked, with their defaults. */
+function readOptions(options: RetryOptions) {
+  const given = read("options", options, "retry", RETRY_OPTIONS);
+  const { signal: stop = new AbortController().signal, clock = realClock } = given;
+  const { backoff = DEFAULT_BACKOFF, maxElapsed = NEVER, timeout = NEVER } = given;
+  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = given;
+  const isEndless = [maxElapsed, timeout].every((limit) => limit === NEVER);
+  const { retries = isEndless ? 10 : NEVER } = given;
+  const { budget, shouldRetry, delay: chooseDelay, onRetry } = given;
+  const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
+  const limits = { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter, budget };
+  const hasHooks = [shouldRetry, chooseDelay, onRetry].some((hook) => hook !== undefined);
+  return { stop, clock, nextDelay, ...limits, hasHooks, shouldRetry, chooseDelay, onRetry };
 }

@@ -1,8 +1,8 @@
-import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
+import { anything, findByCode, type Kinds, read } from "@holdfast/clock/internal";
 
 const CODE = "ERR_WAIT_TERMINAL";
 
-const OPTIONS: OptionNames<ErrorOptions> = { cause: true };
+export const ERROR_OPTIONS: Kinds<ErrorOptions> = { cause: anything };
 
 /**
  * An error that no further attempt can fix. Throw it to stop retrying.
@@ -43,7 +43,7 @@ export class TerminalError extends Error {
    * @param options - the `cause`: the error behind it
    */
   constructor(message: string, options: ErrorOptions = {}) {
-    requireOptions("options", options, "TerminalError", OPTIONS);
+    read("options", options, "TerminalError", ERROR_OPTIONS);
     super(message, options);
   }
 }

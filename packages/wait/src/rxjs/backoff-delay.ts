@@ -1,11 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireMethods,
-  requireNotNegative,
-  requireOptions,
-  requireWhole,
-} from "@holdfast/clock/internal";
+import { type Kinds, methods, notNegative, read, requireWhole } from "@holdfast/clock/internal";
 import { type Observable, throwError } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
@@ -14,9 +8,9 @@ import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "../retry/retry
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { timerOn } from "./timer-on.ts";
 
-const OPTIONS: OptionNames<BackoffDelayOptions> = {
-  maxRetryAfter: true,
-  clock: true,
+export const BACKOFF_DELAY_OPTIONS: Kinds<BackoffDelayOptions> = {
+  maxRetryAfter: notNegative,
+  clock: methods("afterFunc"),
 };
 
 /** Options for {@link backoffDelay}. */
@@ -81,10 +75,12 @@ export function backoffDelay(
   options: BackoffDelayOptions = {},
 ): (error: unknown, retryCount: number) => Observable<void> {
   const strategy = strategyOf("backoff", backoff);
-  requireOptions("options", options, "backoffDelay", OPTIONS);
-  const { clock = realClock, maxRetryAfter = MAX_RETRY_AFTER } = options;
-  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
-  requireMethods("options.clock", clock, ["afterFunc"]);
+  const { clock = realClock, maxRetryAfter = MAX_RETRY_AFTER } = read(
+    "options",
+    options,
+    "backoffDelay",
+    BACKOFF_DELAY_OPTIONS,
+  );
   // Position of the last call: the next retry of a single subscription continues from here. Any other
   // count belongs to another subscription and starts a new sequence.
   let next = strategy.delayFunc();

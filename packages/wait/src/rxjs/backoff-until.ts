@@ -1,18 +1,8 @@
-import {
-  type OptionNames,
-  requireBoolean,
-  requireFunction,
-  requireHooks,
-  requireOptions,
-} from "@holdfast/clock/internal";
+import { read, requireBoolean, requireFunction } from "@holdfast/clock/internal";
 import { Observable } from "rxjs";
 import type { BackoffManager } from "../loop/backoff-manager.ts";
 import { backoffUntil } from "../loop/backoff-until.ts";
-import type { LoopOptions } from "../loop/loop-options.ts";
-
-const OPTIONS: OptionNames<LoopOptions> = {
-  onError: true,
-};
+import { LOOP_OPTIONS, type LoopOptions } from "../loop/loop-options.ts";
 
 /**
  * `backoffUntil` as a stream: emits the value of each call of `fn` until it is unsubscribed.
@@ -72,9 +62,7 @@ export function backoffUntil$<T>(
   requireFunction("fn", fn);
   requireFunction("newManager", newManager);
   requireBoolean("sliding", sliding);
-  requireOptions("options", options, "backoffUntil$", OPTIONS);
-  const { onError } = options;
-  requireHooks("options", { onError });
+  const { onError } = read("options", options, "backoffUntil$", LOOP_OPTIONS);
   return new Observable((subscriber) => {
     const stop = new AbortController();
     const run = async (signal: AbortSignal) => subscriber.next(await fn(signal));

@@ -1,11 +1,13 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
+  type Kinds,
+  methods,
+  notNegative,
+  parsed,
+  read,
   requireAnswer,
+  required,
   requireFunction,
-  requireMethods,
-  requireNotNegative,
-  requireOptions,
 } from "@holdfast/clock/internal";
 import { asScheduler } from "@holdfast/clock/rxjs";
 import {
@@ -29,11 +31,11 @@ import { isTerminalError } from "../retry/terminal-error.ts";
 import { repeatBackoff } from "./repeat-backoff.ts";
 import { timerOn } from "./timer-on.ts";
 
-const OPTIONS: OptionNames<PollBackoffOptions> = {
-  backoff: true,
-  timeout: true,
-  maxRetryAfter: true,
-  clock: true,
+export const POLL_BACKOFF_OPTIONS: Kinds<PollBackoffOptions> = {
+  backoff: required(parsed("backoff")),
+  timeout: notNegative,
+  maxRetryAfter: notNegative,
+  clock: methods("now", "monotonic", "afterFunc"),
 };
 
 /** Options for {@link pollBackoff}. */
@@ -124,12 +126,9 @@ export function pollBackoff<T>(
   options: PollBackoffOptions,
 ): MonoTypeOperatorFunction<T> {
   requireFunction("until", until);
-  requireOptions("options", options, "pollBackoff", OPTIONS);
-  const { backoff, timeout = Number.POSITIVE_INFINITY, clock = realClock } = options;
-  const { maxRetryAfter = MAX_RETRY_AFTER } = options;
-  requireNotNegative("options.timeout", timeout);
-  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
-  requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc"]);
+  const given = read("options", options, "pollBackoff", POLL_BACKOFF_OPTIONS);
+  const { backoff, timeout = Number.POSITIVE_INFINITY, clock = realClock } = given;
+  const { maxRetryAfter = MAX_RETRY_AFTER } = given;
   const strategy = strategyOf("options.backoff", backoff);
   const repeated = repeatBackoff<T>({ backoff: strategy, clock });
   const limit = timer(timeout, asScheduler(clock)).pipe(

@@ -1,11 +1,13 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireBoolean,
-  requireMethods,
-  requireNotNegative,
-  requireOptions,
-  requireWhole,
+  flag,
+  type Kinds,
+  methods,
+  notNegative,
+  parsed,
+  read,
+  required,
+  whole,
 } from "@holdfast/clock/internal";
 import { defer, EMPTY, identity, type MonoTypeOperatorFunction, repeat, tap } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
@@ -15,12 +17,12 @@ import { strategyOf } from "../delay/strategy-of.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";
 
-const OPTIONS: OptionNames<RepeatBackoffOptions> = {
-  backoff: true,
-  repeats: true,
-  maxElapsed: true,
-  resetOnSuccess: true,
-  clock: true,
+export const REPEAT_BACKOFF_OPTIONS: Kinds<RepeatBackoffOptions> = {
+  backoff: required(parsed("backoff")),
+  repeats: whole(0),
+  maxElapsed: notNegative,
+  resetOnSuccess: flag,
+  clock: methods("monotonic", "afterFunc"),
 };
 
 /** Options for {@link repeatBackoff}. */
@@ -107,19 +109,14 @@ export interface RepeatBackoffOptions {
  * ```
  */
 export function repeatBackoff<T>(options: RepeatBackoffOptions): MonoTypeOperatorFunction<T> {
-  requireOptions("options", options, "repeatBackoff", OPTIONS);
   const {
     backoff,
     repeats = Number.POSITIVE_INFINITY,
     maxElapsed = Number.POSITIVE_INFINITY,
     resetOnSuccess = false,
     clock = realClock,
-  } = options;
+  } = read("options", options, "repeatBackoff", REPEAT_BACKOFF_OPTIONS);
   const strategy = strategyOf("options.backoff", backoff);
-  requireWhole("options.repeats", repeats, 0);
-  requireNotNegative("options.maxElapsed", maxElapsed);
-  requireBoolean("options.resetOnSuccess", resetOnSuccess);
-  requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
   return (source) =>
     defer(() => {
       const pace = new Pace(strategy, clock);

@@ -1,14 +1,16 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
+  flag,
+  func,
+  type Kinds,
+  methods,
+  notNegative,
+  parsed,
+  read,
   requireAnswer,
-  requireBoolean,
-  requireFunction,
-  requireHooks,
-  requireMethods,
+  required,
   requireNotNegative,
-  requireOptions,
-  requireWhole,
+  whole,
 } from "@holdfast/clock/internal";
 import { defer, identity, type MonoTypeOperatorFunction, retry, tap, throwError } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
@@ -20,16 +22,16 @@ import { isTerminalError } from "../retry/terminal-error.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";
 
-const OPTIONS: OptionNames<RetryBackoffOptions> = {
-  backoff: true,
-  retries: true,
-  maxElapsed: true,
-  shouldRetry: true,
-  delay: true,
-  onRetry: true,
-  resetOnSuccess: true,
-  maxRetryAfter: true,
-  clock: true,
+export const RETRY_BACKOFF_OPTIONS: Kinds<RetryBackoffOptions> = {
+  backoff: required(parsed("backoff")),
+  retries: whole(0),
+  maxElapsed: notNegative,
+  shouldRetry: func,
+  delay: func,
+  onRetry: func,
+  resetOnSuccess: flag,
+  maxRetryAfter: notNegative,
+  clock: methods("monotonic", "afterFunc"),
 };
 
 /** A failed subscription, as the hooks of {@link retryBackoff} see it. Frozen. */
@@ -194,7 +196,6 @@ type ResolvedRetryBackoff = {
 } & Pick<RetryBackoffOptions, "delay"> & { readonly strategy: BackoffStrategy };
 
 function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
-  requireOptions("options", options, "retryBackoff", OPTIONS);
   const {
     backoff,
     retries = Number.POSITIVE_INFINITY,
@@ -205,16 +206,8 @@ function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
     resetOnSuccess = false,
     maxRetryAfter = MAX_RETRY_AFTER,
     clock = realClock,
-  } = options;
+  } = read("options", options, "retryBackoff", RETRY_BACKOFF_OPTIONS);
   const strategy = strategyOf("options.backoff", backoff);
-  requireWhole("options.retries", retries, 0);
-  requireNotNegative("options.maxElapsed", maxElapsed);
-  requireFunction("options.shouldRetry", shouldRetry);
-  requireHooks("options", { delay });
-  requireFunction("options.onRetry", onRetry);
-  requireBoolean("options.resetOnSuccess", resetOnSuccess);
-  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
-  requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
   const limits = { retries, maxElapsed, maxRetryAfter };
   return { strategy, ...limits, shouldRetry, delay, onRetry, resetOnSuccess, clock };
 }

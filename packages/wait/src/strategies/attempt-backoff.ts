@@ -1,24 +1,24 @@
 import {
-  type OptionNames,
-  requireAbove,
-  requireAtLeast,
-  requireBoolean,
-  requireFunction,
-  requirePositive,
+  above,
+  finiteFrom,
+  flag,
+  func,
+  type Kinds,
+  positive,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { exponential } from "../delay/exponential.ts";
 import { toMilliseconds, toNanoseconds, toNanosecondsWithin } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
-import { requireShapeOptions } from "../delay/shape-options.ts";
+import { readShape } from "../delay/shape-options.ts";
 
-const OPTIONS: OptionNames<AttemptBackoffOptions> = {
-  duration: true,
-  factor: true,
-  cap: true,
-  spread: true,
-  random: true,
+export const ATTEMPT_BACKOFF_OPTIONS: Kinds<AttemptBackoffOptions> = {
+  duration: finiteFrom(0),
+  factor: positive,
+  cap: above(0),
+  spread: flag,
+  random: func,
 };
 
 /**
@@ -110,19 +110,13 @@ export class AttemptBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: AttemptBackoffOptions = {}) {
-    requireShapeOptions("options", options, "AttemptBackoff", OPTIONS);
     const {
       duration = 100,
       factor = 2,
       cap = 10_000,
       spread = false,
       random = defaultRandom,
-    } = options;
-    requireAtLeast("options.duration", duration, 0);
-    requirePositive("options.factor", factor);
-    requireAbove("options.cap", cap, 0);
-    requireBoolean("options.spread", spread);
-    requireFunction("options.random", random);
+    } = readShape("options", options, "AttemptBackoff", ATTEMPT_BACKOFF_OPTIONS);
     this.#options = { duration, factor, cap, spread, random };
     this.#min = toNanoseconds(duration);
     this.#factor = factor;

@@ -1,20 +1,21 @@
 import {
   findByCode,
-  type OptionNames,
-  requireAtLeast,
-  requireFunction,
-  requireWhole,
+  finiteFrom,
+  func,
+  type Kinds,
+  required,
+  whole,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
-import { requireShapeOptions } from "../delay/shape-options.ts";
+import { readShape } from "../delay/shape-options.ts";
 
-const OPTIONS: OptionNames<BinaryExponentialBackoffOptions> = {
-  slotTime: true,
-  backoffLimit: true,
-  attemptLimit: true,
-  random: true,
+export const BINARY_EXPONENTIAL_BACKOFF_OPTIONS: Kinds<BinaryExponentialBackoffOptions> = {
+  slotTime: required(finiteFrom(0)),
+  backoffLimit: whole(0),
+  attemptLimit: whole(1),
+  random: func,
 };
 
 /** Largest finite power of 2, so that `2 ** WIDEST * 0` is not NaN. */
@@ -115,12 +116,17 @@ export class BinaryExponentialBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: BinaryExponentialBackoffOptions) {
-    requireShapeOptions("options", options, "BinaryExponentialBackoff", OPTIONS);
-    const { slotTime, backoffLimit = 10, attemptLimit = 16, random = defaultRandom } = options;
-    requireAtLeast("options.slotTime", slotTime, 0);
-    requireWhole("options.backoffLimit", backoffLimit, 0);
-    requireWhole("options.attemptLimit", attemptLimit, 1);
-    requireFunction("options.random", random);
+    const {
+      slotTime,
+      backoffLimit = 10,
+      attemptLimit = 16,
+      random = defaultRandom,
+    } = readShape(
+      "options",
+      options,
+      "BinaryExponentialBackoff",
+      BINARY_EXPONENTIAL_BACKOFF_OPTIONS,
+    );
     this.#options = { slotTime, backoffLimit, attemptLimit, random };
     this.#slot = toNanoseconds(slotTime);
     this.#backoffLimit = Math.min(backoffLimit, WIDEST);

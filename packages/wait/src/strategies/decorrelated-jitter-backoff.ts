@@ -1,9 +1,4 @@
-import {
-  type OptionNames,
-  requireAbove,
-  requireAtLeast,
-  requireFunction,
-} from "@holdfast/clock/internal";
+import { above, finiteFrom, func, type Kinds, required } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import {
   LONGEST_NANOSECONDS,
@@ -12,13 +7,13 @@ import {
   toNanosecondsWithin,
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
-import { requireShapeOptions } from "../delay/shape-options.ts";
+import { readShape } from "../delay/shape-options.ts";
 
-const OPTIONS: OptionNames<DecorrelatedJitterBackoffOptions> = {
-  duration: true,
-  factor: true,
-  cap: true,
-  random: true,
+export const DECORRELATED_JITTER_BACKOFF_OPTIONS: Kinds<DecorrelatedJitterBackoffOptions> = {
+  duration: required(finiteFrom(0)),
+  factor: finiteFrom(1),
+  cap: above(0),
+  random: func,
 };
 
 /** Options for {@link DecorrelatedJitterBackoff}. */
@@ -84,17 +79,17 @@ export class DecorrelatedJitterBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: DecorrelatedJitterBackoffOptions) {
-    requireShapeOptions("options", options, "DecorrelatedJitterBackoff", OPTIONS);
     const {
       duration,
       factor = 3,
       cap = Number.POSITIVE_INFINITY,
       random = defaultRandom,
-    } = options;
-    requireAtLeast("options.duration", duration, 0);
-    requireAtLeast("options.factor", factor, 1);
-    requireAbove("options.cap", cap, 0);
-    requireFunction("options.random", random);
+    } = readShape(
+      "options",
+      options,
+      "DecorrelatedJitterBackoff",
+      DECORRELATED_JITTER_BACKOFF_OPTIONS,
+    );
     this.#min = toNanoseconds(duration);
     this.#factor = factor;
     this.#max = toNanosecondsWithin(cap);

@@ -1,11 +1,11 @@
 import {
-  type OptionNames,
-  requireAbove,
-  requireAtLeast,
-  requireBetween,
-  requireBoolean,
-  requireFunction,
-  requirePositive,
+  above,
+  between,
+  finiteFrom,
+  flag,
+  func,
+  type Kinds,
+  positive,
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
@@ -16,15 +16,15 @@ import {
   toNanosecondsWithin,
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
-import { requireShapeOptions } from "../delay/shape-options.ts";
+import { readShape } from "../delay/shape-options.ts";
 
-const OPTIONS: OptionNames<GrpcBackoffOptions> = {
-  duration: true,
-  factor: true,
-  jitter: true,
-  cap: true,
-  capAfterJitter: true,
-  random: true,
+export const GRPC_BACKOFF_OPTIONS: Kinds<GrpcBackoffOptions> = {
+  duration: finiteFrom(0),
+  factor: positive,
+  jitter: between(0, 1),
+  cap: above(0),
+  capAfterJitter: flag,
+  random: func,
 };
 
 /**
@@ -105,7 +105,6 @@ interface Shape {
 }
 
 function shapeOf(options: GrpcBackoffOptions, door: string): Shape {
-  requireShapeOptions("options", options, door, OPTIONS);
   const {
     duration = 1_000,
     factor = 1.6,
@@ -113,13 +112,7 @@ function shapeOf(options: GrpcBackoffOptions, door: string): Shape {
     cap = 120_000,
     capAfterJitter = false,
     random = defaultRandom,
-  } = options;
-  requireAtLeast("options.duration", duration, 0);
-  requirePositive("options.factor", factor);
-  requireBetween("options.jitter", jitter, 0, 1);
-  requireAbove("options.cap", cap, 0);
-  requireBoolean("options.capAfterJitter", capAfterJitter);
-  requireFunction("options.random", random);
+  } = readShape("options", options, door, GRPC_BACKOFF_OPTIONS);
   const first = toNanoseconds(duration);
   if (!capAfterJitter) {
     return {

@@ -1,5 +1,4 @@
 /**
- * Further shapes of delays: decorrelated jitter, Fibonacci, linear, gRPC, IEEE 802.3.
  *
  * @packageDocumentation
  */
@@ -18,9 +17,7 @@ export {
   type DecorrelatedJitterBackoffOptions,
 } from "./decorrelated-jitter-backoff.ts";
 export { expectedSlots } from "./expected-slots.ts";
-export { FibonacciBackoff, type FibonacciBackoffOptions } from "./fibonacci-backoff.ts";
 export { GrpcBackoff, type GrpcBackoffOptions, grpcBackoff } from "./grpc-backoff.ts";
-export { LinearBackoff, type LinearBackoffOptions } from "./linear-backoff.ts";
 export {
   SymmetricJitterBackoff,
   type SymmetricJitterBackoffOptions,

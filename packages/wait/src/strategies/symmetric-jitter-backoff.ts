@@ -1,9 +1,12 @@
 import {
-  type OptionNames,
-  requireAbove,
-  requireBetween,
-  requireBoolean,
-  requireFunction,
+  above,
+  between,
+  finiteFrom,
+  flag,
+  func,
+  type Kinds,
+  positive,
+  whole,
 } from "@holdfast/clock/internal";
 import { Backoff } from "../delay/backoff.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
@@ -14,16 +17,16 @@ import {
   toNanosecondsWithin,
 } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
-import { requireShapeOptions } from "../delay/shape-options.ts";
+import { readShape } from "../delay/shape-options.ts";
 
-const OPTIONS: OptionNames<SymmetricJitterBackoffOptions> = {
-  duration: true,
-  factor: true,
-  jitter: true,
-  steps: true,
-  cap: true,
-  capAfterJitter: true,
-  random: true,
+export const SYMMETRIC_JITTER_BACKOFF_OPTIONS: Kinds<SymmetricJitterBackoffOptions> = {
+  duration: finiteFrom(0),
+  factor: positive,
+  jitter: between(0, 1),
+  steps: whole(0),
+  cap: above(0),
+  capAfterJitter: flag,
+  random: func,
 };
 
 /** Options for {@link SymmetricJitterBackoff}. */
@@ -116,7 +119,6 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: SymmetricJitterBackoffOptions = {}) {
-    requireShapeOptions("options", options, "SymmetricJitterBackoff", OPTIONS);
     const {
       duration = 500,
       factor = 1.5,
@@ -125,11 +127,7 @@ export class SymmetricJitterBackoff implements BackoffStrategy {
       cap = 60_000,
       capAfterJitter = false,
       random = defaultRandom,
-    } = options;
-    requireBetween("options.jitter", jitter, 0, 1);
-    requireAbove("options.cap", cap, 0);
-    requireBoolean("options.capAfterJitter", capAfterJitter);
-    requireFunction("options.random", random);
+    } = readShape("options", options, "SymmetricJitterBackoff", SYMMETRIC_JITTER_BACKOFF_OPTIONS);
     // A tiny cap must not round to 0, which is not a valid cap.
     const limit = capAfterJitter ? Math.max(cap / (1 + jitter), Number.MIN_VALUE) : cap;
     this.#growth = new Backoff({ duration, factor, steps, cap: limit, capAfterJitter });

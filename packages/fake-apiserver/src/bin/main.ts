@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+import { end } from "@holdfast/kubernetes/internal";
+import { runCommand } from "./run-command.ts";
+
+end(await runCommand(process.argv.slice(2)));

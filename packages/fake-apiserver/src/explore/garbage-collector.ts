@@ -1,0 +1,120 @@
+import type { Clock } from "@holdfast/clock";
+import type { Resource } from "@holdfast/kubernetes";
+import { resourceName } from "@holdfast/kubernetes/internal";
+import type { FakeApi } from "../server/fake-api.ts";
+import type { FakeRequest } from "../server/faults.ts";
+import { isObject, type JsonObject, metadataOf, own } from "../server/json.ts";
+import type { StateSnapshot } from "../server/state/api-state.ts";
+
+/** Milliseconds from a write to the collection of the objects that have lost their owners by it. */
+const DELAY = 1_000;
+
+const WRITES = ["create", "update", "patch", "delete", "deletecollection"] as const;
+
+/** The world whose garbage is collected. */
+export interface GarbageCollectorOptions {
+  readonly api: FakeApi;
+  readonly clock: Clock;
+  readonly resources: readonly Resource[];
+}
+
+/** Deletes the objects of a fake API server whose owners are all gone, as a controller of a cluster does. */
+export class GarbageCollector {
+  readonly #options: GarbageCollectorOptions;
+
+  /** API versions and kinds of the resources. */
+  readonly #served: ReadonlySet<string>;
+
+  /** The resources by plural and group. */
+  readonly #named: ReadonlyMap<string, Resource>;
+  #isDue = false;
+
+  /** Collects until the world ends. */
+  constructor(options: GarbageCollectorOptions) {
+    this.#options = options;
+    this.#served = new Set(
+      options.resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`),
+    );
+    this.#named = new Map(options.resources.map((one) => [resourceName(one), one]));
+    const fault = (): undefined => this.#schedule();
+    const when = ({ resource = "" }: FakeRequest): boolean => this.#named.has(resource);
+    options.api.intercept({ verbs: WRITES, when, fault });
+  }
+
+  #schedule(): undefined {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    const collect = (): void => {
+      this.#isDue = false;
+      void this.#collect();
+    };
+    this.#options.clock.afterFunc(DELAY, collect, { label: "garbage collector" });
+  }
+
+  async #collect(): Promise<void> {
+    const { api } = this.#options;
+    for (const { resource, key } of garbageOf(api.snapshot() as StateSnapshot, this.#served)) {
+      const found = this.#named.get(resource);
+      if (found !== undefined) await api.client.delete(found, key);
+    }
+  }
+}
+
+interface Garbage {
+  /** Plural with its group, as in `deployments.apps`. */
+  readonly resource: string;
+  readonly key: string;
+}
+
+/** Objects whose owners are all gone. Owners of kinds that the server does not have count as there. */
+function garbageOf({ stores }: StateSnapshot, served: ReadonlySet<string>): Garbage[] {
+  const places = placesOf(stores);
+  return [...stores].flatMap(([store, ofStore]) => {
+    const [group, plural = ""] = store.split("/");
+    const resource = group === "" ? plural : `${plural}.${group}`;
+    return [...ofStore]
+      .filter(([, object]) => isGarbage(object, places, served))
+      .map(([key]) => ({ resource, key }));
+  });
+}
+
+function isGarbage(object: JsonObject, places: Places, served: ReadonlySet<string>): boolean {
+  return metadataOf(object)["deletionTimestamp"] === undefined && isOrphan(object, places, served);
+}
+
+/** The namespaces of all objects, by uid. Undefined for cluster scope. */
+export type Places = ReadonlyMap<unknown, unknown>;
+
+export function placesOf(stores: StateSnapshot["stores"]): Places {
+  const objects = [...stores.values()].flatMap((store) => [...store.values()]);
+  return new Map(
+    objects.map((object) => [own(metadataOf(object), "uid"), own(metadataOf(object), "namespace")]),
+  );
+}
+
+/**
+ * Whether the owners of an object are all gone. Those of kinds that are not served count as there, and those of another
+ * namespace as gone.
+ */
+export function isOrphan(object: JsonObject, places: Places, served: ReadonlySet<string>): boolean {
+  const owners = ownersOf(object);
+  const isGone = (owner: JsonObject): boolean =>
+    served.has(`${owner["apiVersion"]} ${owner["kind"]}`) &&
+    (!places.has(owner["uid"]) || isElsewhere(object, owner, places));
+  return owners.length > 0 && owners.every(isGone);
+}
+
+/** The owner of an object that is in a namespace, and not in that of the object. */
+export function foreignOwnerOf(object: JsonObject, places: Places): JsonObject | undefined {
+  return ownersOf(object).find((owner) => isElsewhere(object, owner, places));
+}
+
+function isElsewhere(object: JsonObject, { uid }: JsonObject, places: Places): boolean {
+  const namespace = places.get(uid);
+  return namespace !== undefined && namespace !== own(metadataOf(object), "namespace");
+}
+
+function ownersOf(object: JsonObject): readonly JsonObject[] {
+  const { ownerReferences } = metadataOf(object);
+  return Array.isArray(ownerReferences) ? ownerReferences.filter(isObject) : [];
+}

@@ -1,0 +1,27 @@
+/**
+ * `FakeApi`: a Kubernetes API server in memory, on the clock of the test.
+ *
+ * @packageDocumentation
+ */
+
+export type { ClusterState } from "./explore/cluster-state.ts";
+export {
+  type ExploredContext,
+  type ExploreOperatorOptions,
+  explore,
+  type OperatorExploration,
+  type ScenarioContext,
+} from "./explore/explore.ts";
+export {
+  FakeApi,
+  type FakeApiListener,
+  type FakeApiListenOptions,
+  type FakeApiOptions,
+  type FakeApiSnapshot,
+  type FakeApiStartOptions,
+} from "./server/fake-api.ts";
+export type { FakeRequest, Fault, FaultRule } from "./server/faults.ts";
+export type { Normalise } from "./server/normal-form.ts";
+export type { FakeVerb } from "./server/request/api-call.ts";
+export type { Progress } from "./server/response-body.ts";
+export type { PolicyRule, RoleManifest } from "./server/rights.ts";

@@ -1,0 +1,396 @@
+import type { Clock } from "@holdfast/clock";
+import {
+  type OptionNames,
+  requireArray,
+  requireBetween,
+  requireClock,
+  requireFunction,
+  requireOptions,
+  requireText,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import { KubeClient, type KubeTransport, type Resource } from "@holdfast/kubernetes";
+import { requireResource } from "@holdfast/kubernetes/internal";
+import { type Random, seededRandom } from "@holdfast/wait";
+import { ApiServer } from "./api-server.ts";
+import { DESCRIPTION } from "./connection-error.ts";
+import { Connections } from "./connections.ts";
+import { checkCrd } from "./definition/crd-check.ts";
+import type { FakeRequest, FaultRule } from "./faults.ts";
+import { HttpFront } from "./http-front.ts";
+import type { JsonObject } from "./json.ts";
+import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
+import { type ServedResource, servedResources } from "./served-resource.ts";
+import { ApiState, type StateSnapshot } from "./state/api-state.ts";
+import { withoutUnwantedNulls } from "./write/normalize.ts";
+
+const FAKE_API_OPTIONS: OptionNames<FakeApiOptions> = {
+  clock: true,
+  resources: true,
+  random: true,
+  keptRequests: true,
+  rules: true,
+};
+
+const FAKE_API_START_OPTIONS: OptionNames<FakeApiStartOptions> = {
+  history: true,
+};
+
+const FAKE_API_LISTEN_OPTIONS: OptionNames<FakeApiListenOptions> = {
+  port: true,
+  token: true,
+};
+
+/** Options for {@link FakeApi}. */
+export interface FakeApiOptions {
+  /** The clock by which the server dates objects, ends watches and sends bookmarks. */
+  readonly clock: Clock;
+
+  /** The resources that the server has. Those of `fromCrd` bring their schema along. */
+  readonly resources: readonly Resource[];
+
+  /**
+   * Randomness of uids, of generated names and of the time after which a watch without a timeout ends.
+   *
+   * @defaultValue `seededRandom(1)`
+   */
+  readonly random?: Random | undefined;
+
+  /**
+   * How many of the latest requests {@link FakeApi.requests} has, at least; it has at most
+   * twice as many. An integer of at least 1. A server that runs for hours needs fewer.
+   *
+   * @defaultValue `10_000`
+   */
+  readonly keptRequests?: number | undefined;
+
+  /**
+   * Rights of the clients of {@link FakeApi.transport} and {@link FakeApi.listen}: rules, which hold everywhere, and
+   * the manifests of a Role, which hold in its namespace, or a ClusterRole. Everything else is answered with 403
+   * `Forbidden`, in the words of a real server. {@link FakeApi.client} may do everything.
+   *
+   * @defaultValue none: everything is allowed
+   */
+  readonly rules?: readonly (PolicyRule | RoleManifest)[] | undefined;
+}
+
+/** Options for {@link FakeApi.start}. */
+export interface FakeApiStartOptions {
+  /**
+   * Whether the server still knows its history. `"lost"`: watches and pages from versions before the start
+   * get 410, as after the restart of a real server.
+   *
+   * @defaultValue `"kept"`
+   */
+  readonly history?: "kept" | "lost" | undefined;
+}
+
+/** Options for {@link FakeApi.listen}. */
+export interface FakeApiListenOptions {
+  /**
+   * Port on 127.0.0.1.
+   *
+   * @defaultValue `0`: any free port
+   */
+  readonly port?: number | undefined;
+
+  /**
+   * Bearer token that every request must carry. kubectl sends none over plain HTTP.
+   *
+   * @defaultValue none: every request is accepted
+   */
+  readonly token?: string | undefined;
+}
+
+/** A {@link FakeApi} that listens. Disposing of it closes the port and every connection. */
+export interface FakeApiListener extends AsyncDisposable {
+  /** Address, for example `http://127.0.0.1:36123`. */
+  readonly url: string;
+}
+
+/** The objects of a {@link FakeApi} at one moment, for {@link FakeApi.restore}. */
+export interface FakeApiSnapshot {
+  /** The server's version at that moment. */
+  readonly version: number;
+}
+
+let stateOf: (api: FakeApi) => ApiState;
+let serveInstead: (api: FakeApi, resources: readonly Resource[]) => void;
+
+/**
+ * A Kubernetes API server in memory, on a clock: an hour with restarts passes in a fraction of a second,
+ * and every run is the same.
+ *
+ * It responds as a real server does, which recordings of a real one show: versions, conflicts, lists in
+ * pages, watches with bookmarks and 410, status, generations, finalizers, merge and JSON patches,
+ * server-side apply, schemas and rules of custom resources, rights, discovery. It has no admission, no defaults and no
+ * validation of built-in types, no controllers, and no strategic merge patches: those get 415.
+ *
+ * `kubectl get` prints the columns of the manifests. Their paths may have names, indexes, `[*]` and one comparison,
+ * as in `[?(@.type=="Ready")]`; columns with other paths are empty.
+ *
+ * An apply to a list of a built-in type of which it does not know how Kubernetes merges it is answered
+ * with 501 `NotImplemented`.
+ *
+ * @example
+ * ```ts
+ * import { customResource } from "@holdfast/kubernetes";
+ * import { FakeApi } from "@holdfast/fake-apiserver";
+ * import { FakeClock } from "@holdfast/clock/testing";
+ *
+ * const Greeting = customResource({
+ *   apiVersion: "example.org/v1", kind: "Greeting", plural: "greetings",
+ * });
+ * const api = new FakeApi({ clock: new FakeClock(), resources: [Greeting] });
+ * const path = "/apis/example.org/v1/namespaces/default/greetings/ann";
+ * const { signal } = new AbortController();
+ * const { status } = await api.transport.send({ method: "GET", path, headers: {} }, signal);
+ * console.log(status, api.requests[0]?.verb); // => 404 get
+ * ```
+ */
+export class FakeApi {
+  static {
+    stateOf = (api) => api.#state;
+    serveInstead = (api, resources) => {
+      const served = servedResources(resources);
+      api.#server.serve(served);
+      api.#state.restore(underSchemas(api.#state.snapshot(), served));
+    };
+  }
+
+  /** The way to this server, for clients in the same process. */
+  readonly transport: KubeTransport;
+
+  /** A client of this server, to arrange and to look: as a user with kubectl would. */
+  readonly client: KubeClient;
+
+  readonly #state = new ApiState();
+  readonly #rights: Rights;
+  readonly #server: ApiServer;
+  readonly #connections: Connections;
+  readonly #fronts = new Set<HttpFront>();
+
+  /**
+   * @param options - see {@link FakeApiOptions}
+   * @throws RangeError or TypeError that names the option
+   */
+  constructor(options: FakeApiOptions) {
+    requireOptions("options", options, "FakeApi", FAKE_API_OPTIONS);
+    const { clock, resources, random = seededRandom(1), keptRequests = 10_000, rules } = options;
+    requireClock("options.clock", clock);
+    requireArray("options.resources", resources);
+    for (const [index, resource] of resources.entries())
+      requireResource(resource, `options.resources[${index}]`);
+    requireFunction("options.random", random);
+    requireWhole("options.keptRequests", keptRequests, 1);
+    if (rules !== undefined) requireArray("options.rules", rules);
+    const rights = new Rights(rules);
+    this.#rights = rights;
+    const served = servedResources(resources);
+    const warnings = served.flatMap((one) => {
+      const index = resources.findIndex(
+        ({ crd, kind }) => crd === one.resource.crd && kind === one.kind,
+      );
+      return checkCrd(one, `options.resources[${index}]`);
+    });
+    for (const text of new Set(warnings)) process.emitWarning(`FakeApi: ${text}`, "FakeApiWarning");
+    const server = new ApiServer({ state: this.#state, clock, random, served });
+    this.#server = server;
+    this.#connections = new Connections({ clock, server, keptRequests });
+    const connections = this.#connections;
+    const transportOf = (given?: Rights): KubeTransport => ({
+      description: DESCRIPTION,
+      send: (request, signal) => connections.send(request, signal, given),
+    });
+    this.transport = transportOf(rights);
+    this.client = new KubeClient({ transport: transportOf(), fieldManager: "fake-api", clock });
+  }
+
+  /**
+   * The least list of rules that allows the requests of {@link FakeApi.transport} and {@link FakeApi.listen} so far,
+   * sorted, as a manifest has it. Requests that were refused count too. Discovery needs no rule.
+   *
+   * If the environment variable `HOLDFAST_RULES` names a file, each rule is appended to it as well, and
+   * `npx @holdfast/fake-apiserver rules FILE` makes a manifest of the whole test run.
+   *
+   * @example
+   * ```ts
+   * import { builtIn, KubeClient } from "@holdfast/kubernetes";
+   * import { FakeApi } from "@holdfast/fake-apiserver";
+   * import { FakeClock } from "@holdfast/clock/testing";
+   *
+   * const clock = new FakeClock();
+   * const ConfigMap = builtIn("v1", "ConfigMap");
+   * const api = new FakeApi({ clock, resources: [ConfigMap] });
+   * const client = new KubeClient({ transport: api.transport, fieldManager: "me", clock });
+   * await client.find(ConfigMap, "default/a");
+   * console.log(JSON.stringify(api.rulesUsed()));
+   * // => [{"apiGroups":[""],"resources":["configmaps"],"verbs":["get"]}]
+   * ```
+   */
+  rulesUsed(): PolicyRule[] {
+    return this.#rights.used();
+  }
+
+  /**
+   * The least list of rules that allows the requests that `options.rules` has refused so far, sorted, as a manifest
+   * has it. Empty if the rules suffice.
+   *
+   * @example
+   * ```ts
+   * import { builtIn, KubeClient } from "@holdfast/kubernetes";
+   * import { FakeApi } from "@holdfast/fake-apiserver";
+   * import { FakeClock } from "@holdfast/clock/testing";
+   *
+   * const clock = new FakeClock();
+   * const ConfigMap = builtIn("v1", "ConfigMap");
+   * const api = new FakeApi({ clock, resources: [ConfigMap], rules: [] });
+   * const client = new KubeClient({ transport: api.transport, fieldManager: "me", clock });
+   * await client.delete(ConfigMap, "default/a").catch((error) => console.log(error.reason)); // => Forbidden
+   * console.log(JSON.stringify(api.rulesMissing()));
+   * // => [{"apiGroups":[""],"resources":["configmaps"],"verbs":["delete"]}]
+   * ```
+   */
+  rulesMissing(): PolicyRule[] {
+    return this.#rights.missing();
+  }
+
+  /** The parts of `options.rules` that no request has needed so far, sorted, as a manifest has them. */
+  rulesUnused(): PolicyRule[] {
+    return this.#rights.unused();
+  }
+
+  /** The latest requests, at least `keptRequests` of them, in the order in which they arrived. */
+  get requests(): readonly FakeRequest[] {
+    return this.#connections.requests;
+  }
+
+  /** Stops the server, as `kill -9` does: open requests and watches are reset, new ones refused. */
+  stop(): void {
+    this.#connections.isAccepting = false;
+    this.#connections.cut();
+    for (const front of this.#fronts) front.stop();
+  }
+
+  /**
+   * Starts the server again, with all its objects. Its transport accepts requests when the call returns, ports of
+   * {@link listen} when the promise resolves.
+   *
+   * @param options - see {@link FakeApiStartOptions}
+   * @returns a promise. Rejects if the port of a listener is taken meanwhile; the server is stopped then, and may be
+   * started again. Rejects with a RangeError or TypeError that names a bad option
+   */
+  async start(options: FakeApiStartOptions = {}): Promise<void> {
+    requireOptions("options", options, "start", FAKE_API_START_OPTIONS);
+    const { history = "kept" } = options;
+    if (history !== "kept" && history !== "lost")
+      throw new RangeError(
+        `options.history must be "kept" or "lost", got ${JSON.stringify(history)}`,
+      );
+    if (history === "lost") this.compact();
+    if (this.#connections.isAccepting) return;
+    this.#connections.isAccepting = true;
+    const starts = await Promise.allSettled([...this.#fronts].map((front) => front.start()));
+    const failure = starts.find((start) => start.status === "rejected");
+    if (failure === undefined) return;
+    this.stop();
+    throw failure.reason;
+  }
+
+  /** Forgets all versions but the current one: watches and pages from older ones get 410. */
+  compact(): void {
+    this.#state.compact();
+  }
+
+  /** The objects as they are now, for {@link restore}. */
+  snapshot(): FakeApiSnapshot {
+    return this.#state.snapshot();
+  }
+
+  /**
+   * Puts the objects and the version back to those of a snapshot, as when etcd is restored from a backup.
+   * Open requests and watches are reset.
+   */
+  restore(snapshot: FakeApiSnapshot): void {
+    requireOptions("snapshot", snapshot);
+    this.#connections.cut();
+    this.#state.restore(snapshot as StateSnapshot);
+  }
+
+  /**
+   * Lets requests go wrong. If several rules cover a request, the latest decides.
+   *
+   * @param rule - see {@link FaultRule}
+   * @returns an object whose disposal takes the rule back
+   * @throws RangeError or TypeError that names the option
+   *
+   * @example
+   * ```ts
+   * import { FakeApi } from "@holdfast/fake-apiserver";
+   * import { FakeClock } from "@holdfast/clock/testing";
+   *
+   * const api = new FakeApi({ clock: new FakeClock(), resources: [] });
+   * api.intercept({ fault: { type: "status", status: 503 }, times: 1 });
+   * const { signal } = new AbortController();
+   * const ask = () => api.transport.send({ method: "GET", path: "/apis", headers: {} }, signal);
+   * console.log((await ask()).status, (await ask()).status); // => 503 200
+   * ```
+   */
+  intercept(rule: FaultRule): Disposable {
+    return this.#connections.faults.add(rule);
+  }
+
+  /**
+   * Serves the same objects over HTTP on 127.0.0.1, for other processes, kubectl and other clients. It refuses requests
+   * that a foreign page in a browser can send: for another host, or with a body that is not of a type
+   * `application/…`. Without a token any local user may use it.
+   *
+   * @param options - see {@link FakeApiListenOptions}
+   * @returns the address. Rejects if the port is taken
+   */
+  async listen(options: FakeApiListenOptions = {}): Promise<FakeApiListener> {
+    requireOptions("options", options, "listen", FAKE_API_LISTEN_OPTIONS);
+    const { port = 0, token } = options;
+    requireBetween("options.port", port, 0, 65_535);
+    if (token !== undefined) requireText("options.token", token);
+    const send = this.transport.send;
+    const front = new HttpFront({ port, token, send });
+    await front.start();
+    this.#fronts.add(front);
+    return {
+      url: front.url,
+      [Symbol.asyncDispose]: async () => {
+        this.#fronts.delete(front);
+        await front[Symbol.asyncDispose]();
+      },
+    };
+  }
+}
+
+/** The objects behind a server, for the explorer. */
+export function apiStateOf(api: FakeApi): ApiState {
+  return stateOf(api);
+}
+
+/** Lets a server have other resources from now on, with its objects as they are, for the explorer. */
+export function serveResources(api: FakeApi, resources: readonly Resource[]): void {
+  serveInstead(api, resources);
+}
+
+/** The objects as a server reads them after a change of their definitions: without fields that went, with new defaults. */
+function underSchemas(
+  { version, stores }: StateSnapshot,
+  served: readonly ServedResource[],
+): StateSnapshot {
+  const read = (store: string, object: JsonObject): JsonObject => {
+    const own = served.find(
+      (one) => one.storeKey === store && one.apiVersion === object["apiVersion"],
+    );
+    return own === undefined ? object : withoutUnwantedNulls(own, object);
+  };
+  const entries = [...stores].map(([store, objects]) => {
+    const all = [...objects].map(([key, object]) => [key, read(store, object)] as const);
+    return [store, new Map(all)] as const;
+  });
+  return { version, stores: new Map(entries) };
+}

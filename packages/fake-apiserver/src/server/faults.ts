@@ -1,0 +1,229 @@
+import {
+  type OptionNames,
+  requireAnswer,
+  requireArray,
+  requireFunction,
+  requireOptions,
+  requireText,
+  requireWhole,
+} from "@holdfast/clock/internal";
+import type { Resource } from "@holdfast/kubernetes";
+import type { ApiResponse } from "./api-response.ts";
+import { Failure, qualified } from "./failure.ts";
+import type { FakeVerb } from "./request/api-call.ts";
+import type { Progress, ResponseBody } from "./response-body.ts";
+
+/** A request that a `FakeApi` has got. */
+export interface FakeRequest {
+  /** Time of arrival: `now()` of the clock, in milliseconds. */
+  readonly at: number;
+
+  /** HTTP method. */
+  readonly method: string;
+
+  /** Path with its query. */
+  readonly path: string;
+
+  /** Parameters of the query. */
+  readonly query: URLSearchParams;
+
+  /** Headers by name in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  /** Verb of the request. `"other"` for discovery and for paths at which nothing is. */
+  readonly verb: FakeVerb;
+
+  /** Plural with its group, for example `deployments.apps`. Undefined for `"other"`. */
+  readonly resource: string | undefined;
+
+  /** Namespace. Undefined for all namespaces and for objects of cluster scope. */
+  readonly namespace: string | undefined;
+
+  /** Name of the object. Empty for a collection. */
+  readonly name: string;
+
+  /** Subresource, for example `status`. */
+  readonly subresource: string | undefined;
+
+  /** HTTP status code of the response. Undefined until there is one. */
+  readonly status: number | undefined;
+}
+
+/**
+ * A fault of a request.
+ *
+ * | `type` | The client sees |
+ * | --- | --- |
+ * | `"status"` | this status, with the `Status` that an API server sends, and `Retry-After` if `retryAfter` is set |
+ * | `"text"` | a response that is not JSON, as a proxy sends it. Status 200 and `text/html` by default |
+ * | `"reject"` | a `ConnectionError`: `ECONNREFUSED`; over HTTP `ECONNRESET` |
+ * | `"reset"` | a `ConnectionError`: `ECONNRESET`, at once or after a part of the body |
+ * | `"drop"` | a `ConnectionError`: `ECONNRESET`, although the request is carried out |
+ * | `"close"` | a clean end of the body, by default before its first byte |
+ * | `"stall"` | nothing ever again: no response, or no further byte after a part of the body |
+ * | `"line"` | this text in the body as well, before the first byte or after a part. For watches |
+ * | `"delay"` | the correct response, `delay` milliseconds later |
+ *
+ * `after` is measured in whole lines (a watch sends one for each event) or in bytes.
+ */
+export type Fault =
+  | {
+      readonly type: "status";
+      readonly status: number;
+      readonly reason?: string | undefined;
+      readonly message?: string | undefined;
+      /** Seconds. */
+      readonly retryAfter?: number | undefined;
+    }
+  | {
+      readonly type: "text";
+      readonly text: string;
+      readonly status?: number | undefined;
+      readonly contentType?: string | undefined;
+    }
+  | { readonly type: "reject" | "drop" }
+  | { readonly type: "reset" | "close" | "stall"; readonly after?: Progress | undefined }
+  | { readonly type: "line"; readonly text: string; readonly after?: Progress | undefined }
+  | { readonly type: "delay"; readonly delay: number };
+
+/** A fault, and the requests that meet it. Every condition that is set must hold. */
+export interface FaultRule {
+  /** The fault, or a function that decides for each request. */
+  readonly fault: Fault | ((request: FakeRequest) => Fault | undefined);
+
+  /** Verbs. Default: all. */
+  readonly verbs?: readonly FakeVerb[] | undefined;
+
+  /** Resource. Default: all, and discovery. */
+  readonly resource?: Resource | undefined;
+
+  /** A condition of your own. Default: none. */
+  readonly when?: ((request: FakeRequest) => boolean) | undefined;
+
+  /** Number of requests that meet the fault; later ones do not. At least 1. Default: `Infinity`. */
+  readonly times?: number | undefined;
+}
+
+const RULE: OptionNames<FaultRule> = {
+  fault: true,
+  verbs: true,
+  resource: true,
+  when: true,
+  times: true,
+};
+
+const AFTER = { type: true, after: true } as const;
+
+/** The properties of each fault. */
+const FAULTS: Readonly<Record<Fault["type"], Readonly<Record<string, true>>>> = {
+  status: { type: true, status: true, reason: true, message: true, retryAfter: true },
+  text: { type: true, text: true, status: true, contentType: true },
+  reject: { type: true },
+  drop: { type: true },
+  reset: AFTER,
+  close: AFTER,
+  stall: AFTER,
+  line: { ...AFTER, text: true },
+  delay: { type: true, delay: true },
+};
+
+/** The rules that are in force. */
+export class Faults {
+  readonly #rules = new Set<{ readonly rule: FaultRule; left: number }>();
+
+  /** @throws RangeError or TypeError that names the option */
+  add(rule: FaultRule): Disposable {
+    requireOptions("rule", rule, "intercept", RULE);
+    const { fault, verbs, resource, when, times = Number.POSITIVE_INFINITY } = rule;
+    if (typeof fault !== "function") requireFault(fault);
+    if (verbs !== undefined) requireArray("rule.verbs", verbs);
+    if (resource !== undefined) requireOptions("rule.resource", resource);
+    if (when !== undefined) requireFunction("rule.when", when);
+    const entry = { rule: { ...rule }, left: requireWhole("rule.times", times, 1) };
+    this.#rules.add(entry);
+    return { [Symbol.dispose]: () => void this.#rules.delete(entry) };
+  }
+
+  /** The fault of the latest rule that covers a request. */
+  find(request: FakeRequest): Fault | undefined {
+    for (const entry of [...this.#rules].reverse()) {
+      const fault = covers(entry.rule, request) ? faultOf(entry.rule, request) : undefined;
+      if (fault === undefined) continue;
+      entry.left -= 1;
+      if (entry.left === 0) this.#rules.delete(entry);
+      return fault;
+    }
+    return undefined;
+  }
+}
+
+function requireFault(fault: Fault): void {
+  requireOptions("rule.fault", fault);
+  requireText("rule.fault.type", fault.type);
+  if (!Object.hasOwn(FAULTS, fault.type))
+    throw new RangeError(
+      `rule.fault.type must be one of ${Object.keys(FAULTS).join(", ")}, got ${JSON.stringify(fault.type)}`,
+    );
+  requireOptions("rule.fault", fault, `the fault "${fault.type}"`, FAULTS[fault.type]);
+}
+
+function covers({ verbs, resource, when }: FaultRule, request: FakeRequest): boolean {
+  if (verbs !== undefined && !verbs.includes(request.verb)) return false;
+  if (resource !== undefined && qualified(resource) !== request.resource) return false;
+  return when === undefined || requireAnswer("rule.when(request)", when(request));
+}
+
+function faultOf({ fault }: FaultRule, request: FakeRequest): Fault | undefined {
+  return typeof fault === "function" ? fault(request) : fault;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+/** The response of a fault, if it is one. */
+export function responseOf(fault: Fault | undefined): ApiResponse | undefined {
+  if (fault?.type === "text") {
+    const { text, status = 200, contentType = "text/html" } = fault;
+    return { status, text, headers: { "content-type": contentType } };
+  }
+  return fault?.type === "status" ? statusResponse(fault) : undefined;
+}
+
+function statusResponse(fault: Extract<Fault, { type: "status" }>): ApiResponse {
+  const { status, retryAfter, reason = REASONS[status], message = reason ?? "fault" } = fault;
+  if (retryAfter === undefined)
+    return { status, json: new Failure(status, { reason, message }).status };
+  const details = { retryAfterSeconds: retryAfter };
+  const { status: json } = new Failure(status, { reason, message, details });
+  return { status, json, headers: { "retry-after": String(retryAfter) } };
+}
+
+/** Lets a fault happen within a body. */
+export function breakBody(body: ResponseBody, fault: Fault | undefined): void {
+  const after = (fault as { after?: Progress } | undefined)?.after ?? {};
+  switch (fault?.type) {
+    case "reset":
+      body.whenReached(after, () => body.reset());
+      break;
+    case "close":
+      body.whenReached(after, () => body.end());
+      break;
+    case "stall":
+      body.whenReached(after, () => body.stall());
+      break;
+    case "line":
+      body.whenReached(after, () => body.write(`${fault.text}\n`));
+      break;
+    default:
+  }
+}

@@ -1,0 +1,395 @@
+// One kind of bug a row: the explorer finds it by default, and passes a correct program of the same habit.
+
+import { resync } from "@holdfast/controller";
+import type { ExploredContext } from "@holdfast/fake-apiserver";
+import { finalize, type OperatorSetup } from "@holdfast/kubernetes";
+import { TerminalError } from "@holdfast/wait";
+import { describe, expect, it } from "vitest";
+import {
+  ann,
+  bob,
+  ConfigMap,
+  childOf,
+  type Exploration,
+  expectNoProblem,
+  problemOf,
+  reconciling,
+  report,
+  type Scenario,
+  Thing,
+} from "./kit.ts";
+
+interface Kind {
+  readonly habit: string;
+  readonly setup: (isCorrect: boolean) => OperatorSetup;
+  /** Parts of the report about the one with the bug. */
+  readonly found: readonly (string | RegExp)[];
+  readonly options?: Partial<Exploration>;
+}
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+const outside = { namespace: "outside", name: "ann" };
+const finalizer = "example.org/outside";
+
+/** A user who creates ann, and changes it or deletes it five seconds later. */
+const thenUser =
+  (change: Scenario): Scenario =>
+  async (context) => {
+    await context.client.create(Thing, { metadata: ann, spec: { name: "Ann" } });
+    await context.clock.sleep(5 * SECOND);
+    await change(context);
+  };
+
+const kinds: Kind[] = [
+  {
+    habit: "a name with the time",
+    setup: (isCorrect) => (context) =>
+      reconciling(async (thing, { client, clock }) => {
+        if (thing.status?.child !== undefined) return;
+        const time = isCorrect ? Date.parse(thing.metadata.creationTimestamp) : clock.now();
+        const child = `ann-${time}`;
+        await client.apply(ConfigMap, { metadata: childOf(thing, child) });
+        await report(context, thing, { child });
+      })(context),
+    found: [
+      /^response lost of step \d+, PATCH configmaps/,
+      "configmaps default/ann-* (2): left over",
+    ],
+  },
+  {
+    habit: "a password in two places",
+    setup: (isCorrect) => (context) => {
+      const uid = (context as ExploredContext<undefined>).uid;
+      const place = (name: string, password: string | undefined, of: string) =>
+        context.client.apply(ConfigMap, {
+          metadata: { namespace: "default", name },
+          data: { password: password ?? uid(), of },
+        });
+      return reconciling(async (thing, { client }) => {
+        const { name } = thing.spec;
+        const old = await client.find(ConfigMap, { namespace: "default", name: "secret" });
+        const isNew = old?.data?.["of"] !== name;
+        if (!isCorrect && !isNew) return;
+        const secret = isNew ? await place("secret", undefined, name) : old;
+        await place("database", secret.data?.["password"], isCorrect ? name : "x");
+      })(context);
+    },
+    found: [
+      /step \d+, PATCH configmaps default\/database\n/,
+      'data.password: expected "<random, in 2 places>", got "<random>"',
+    ],
+    options: {
+      faults: ["crash-before-down", "crash-after-down", "event-late", "events-lost"],
+      scenario: thenUser(({ client }) => client.patch(Thing, ann, { spec: { name: "Anna" } })),
+    },
+  },
+  {
+    habit: "a stamp at the start, and a heartbeat",
+    setup: (isCorrect) => (context) => {
+      const { client, clock } = context;
+      const beat = () => ({
+        at: isCorrect ? new Date(clock.now()).toISOString() : `${clock.now()}`,
+      });
+      const heart = { namespace: "default", name: "heart" };
+      return () => [
+        context.controller({
+          name: "heart",
+          sources: [resync({ list: () => ["heart"], interval: 30 * SECOND })],
+          async reconcile() {
+            await client.apply(ConfigMap, { metadata: heart, data: beat() });
+          },
+        }),
+      ];
+    },
+    found: ["the program never becomes quiet"],
+    options: { scenario: ({ clock }) => clock.sleep(5 * SECOND) },
+  },
+  {
+    habit: "a random name",
+    setup: (isCorrect) => (context) => {
+      const uid = (context as ExploredContext<undefined>).uid;
+      return reconciling(async (thing, { client }) => {
+        const name =
+          thing.status?.child ?? `ann-${isCorrect ? uid() : globalThis.crypto.randomUUID()}`;
+        if (thing.status?.child === undefined) await report(context, thing, { child: name });
+        await client.apply(ConfigMap, { metadata: childOf(thing, name) });
+      })(context);
+    },
+    found: ["the program is not deterministic: two runs with the same seed differ at step"],
+  },
+  {
+    habit: "a call at the start whose failure ends the process",
+    setup: (isCorrect) => async (context) => {
+      const { client } = context;
+      const lock = { namespace: "default", name: "lock" };
+      if (!isCorrect && (await client.find(ConfigMap, lock))) throw new Error("another one runs");
+      await client.apply(ConfigMap, { metadata: lock });
+      return reconciling(async (thing) => {
+        await client.apply(ConfigMap, { metadata: childOf(thing) });
+      })(context);
+    },
+    found: ["the program failed: another one runs"],
+  },
+  {
+    habit: "a reconcile that throws each time",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        await client.apply(ConfigMap, { metadata: childOf(thing) });
+        throw isCorrect ? new TerminalError("the spec says so") : new Error("no luck");
+      }),
+    found: ["without any fault", "the reconcile of things default/ann still fails: no luck"],
+  },
+  {
+    habit: "a write whose refusal is dropped",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        const metadata = { ...childOf(thing), name: isCorrect ? "ann" : "not a name" };
+        if ((await client.find(ConfigMap, ann)) === undefined)
+          await client.create(ConfigMap, { metadata }).catch((error) => {
+            if (isCorrect) throw error;
+          });
+      }),
+    found: ["the program does nothing: every write was refused", "422 Invalid"],
+  },
+  {
+    habit: "a reconcile that waits for itself",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        await client.apply(ConfigMap, { metadata: childOf(thing) });
+        if (!isCorrect) await new Promise(() => {});
+      }),
+    found: ["the reconcile of things default/ann still runs"],
+  },
+  {
+    habit: "a reconcile that does nothing",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        if (isCorrect) await client.apply(ConfigMap, { metadata: childOf(thing) });
+      }),
+    found: ["the program does nothing: it has no write and no call of a linked system"],
+  },
+  {
+    habit: "a sweep of volumes without an owner, by the cache",
+    setup:
+      (isCorrect) =>
+      ({ cluster, client, controller }) => {
+        const things = cluster.watch(Thing);
+        const volumes = cluster.watch(ConfigMap);
+        return () => [
+          controller({
+            name: "volumes",
+            sources: [things.source(), volumes.source()],
+            async reconcile({ key }) {
+              const thing = things.get(key);
+              if (thing !== undefined)
+                await client.apply(ConfigMap, { metadata: childOf(thing), data: { of: "Bob" } });
+              else if (!isCorrect || (await client.find(Thing, key)) === undefined)
+                await client.delete(ConfigMap, key);
+            },
+          }),
+        ];
+      },
+    found: [
+      /^event-late at step \d+/,
+      "configmaps default/bob was deleted: once, without the fault never",
+    ],
+    options: {
+      async scenario({ client, clock }) {
+        await client.create(Thing, { metadata: bob, spec: { name: "Bob" } });
+        await client.create(ConfigMap, { metadata: bob, data: { of: "Bob" } }).catch(() => {});
+        await clock.sleep(5 * SECOND);
+      },
+    },
+  },
+  {
+    habit: "a read whose error counts as absence",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        const found = await client.find(ConfigMap, ann).catch((error) => {
+          if (isCorrect) throw error;
+        });
+        if (found !== undefined) return;
+        await client.apply(
+          ConfigMap,
+          { metadata: childOf(thing), data: { by: "default" } },
+          { force: true },
+        );
+      }),
+    found: [
+      /of step \d+, GET configmaps default\/ann\n|^server-error/,
+      'expected "user", got "default"',
+    ],
+    options: {
+      scenario: thenUser(async ({ client }) => {
+        await client.patch(ConfigMap, ann, { data: { by: "user" } });
+        await client.patch(Thing, ann, { spec: { name: "Anna" } });
+      }),
+    },
+  },
+  {
+    habit: "a list in pages that ends at an error",
+    setup: (isCorrect) =>
+      reconciling(async (thing, context) => {
+        let size = 0;
+        if (thing.status !== undefined) return;
+        try {
+          for await (const map of context.client.list(ConfigMap, { pageSize: 1 }))
+            size += map.metadata.namespace === "outside" ? 1 : 0;
+        } catch (error) {
+          if (isCorrect) throw error;
+        }
+        await report(context, thing, { size });
+      }),
+    found: [/LIST configmaps \(next page\)\n/, "status.size: expected 2, got "],
+    options: {
+      async scenario({ client, clock }) {
+        for (const name of ["a", "b"])
+          await client.create(ConfigMap, { metadata: { ...outside, name } });
+        await client.create(Thing, { metadata: ann, spec: { name: "Ann" } });
+        await clock.sleep(SECOND);
+      },
+    },
+  },
+  {
+    habit: "a finalizer that is added after the outside exists",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        const { finalizers = [], deletionTimestamp } = thing.metadata;
+        const set = (names: string[]) =>
+          client.patch(Thing, ann, { metadata: { finalizers: names } });
+        if (deletionTimestamp !== undefined) {
+          await client.delete(ConfigMap, outside);
+          await set([]);
+          return;
+        }
+        if (isCorrect && !finalizers.includes(finalizer)) await set([finalizer]);
+        await client.apply(ConfigMap, { metadata: outside });
+        if (!isCorrect && !finalizers.includes(finalizer)) await set([finalizer]);
+      }),
+    found: [
+      /^crash, and no replica for a minute, (before|after) step \d+/,
+      "configmaps outside/ann: left over",
+    ],
+    options: {
+      faults: ["event-late", "events-lost", "scenario-first"],
+      scenario: thenUser(({ client }) => client.delete(Thing, ann)),
+    },
+  },
+  {
+    habit: "a look at another object at the first reconcile only",
+    setup: (isCorrect) => (context) => {
+      const things = context.cluster.watch(Thing);
+      const maps = context.cluster.watch(ConfigMap);
+      return () => [
+        context.controller({
+          name: "things",
+          sources: [things.source(), ...(isCorrect ? [maps.source()] : [])],
+          async reconcile({ key }) {
+            const thing = things.get(key);
+            const isReady = maps.get(key) !== undefined;
+            if (thing === undefined || thing.status?.isReady === isReady) return;
+            await report(context, thing, { isReady });
+          },
+        }),
+      ];
+    },
+    found: [
+      /^event-late at step \d+, EVENT ADDED configmaps/,
+      "status.isReady: expected true, got false",
+    ],
+    options: {
+      async scenario({ client, clock }) {
+        await client.create(ConfigMap, { metadata: ann });
+        await clock.sleep(SECOND);
+        await client.create(Thing, { metadata: ann, spec: { name: "Ann" } });
+      },
+    },
+  },
+  {
+    habit: "a second part an hour later",
+    setup: (isCorrect) => (context) => {
+      const things = context.cluster.watch(Thing);
+      const waiting = new Set<string>();
+      return () => [
+        context.controller({
+          name: "things",
+          sources: [things.source()],
+          async reconcile({ key }) {
+            const thing = things.get(key);
+            if (thing === undefined || thing.status?.isReady === true) return undefined;
+            const age = context.clock.now() - Date.parse(thing.metadata.creationTimestamp);
+            if (age >= HOUR) {
+              await report(context, thing, { isReady: true });
+              return undefined;
+            }
+            if (thing.status === undefined) {
+              waiting.add(key);
+              await report(context, thing, { size: 1 });
+            }
+            return isCorrect || waiting.has(key) ? { requeueAfter: HOUR - age } : undefined;
+          },
+        }),
+      ];
+    },
+    found: [/^(crash|response|hand-over)/, "status.isReady: missing, expected true"],
+  },
+  {
+    habit: "a status whose refusal is dropped",
+    setup: (isCorrect) =>
+      reconciling(async (thing, context) => {
+        await context.client.apply(ConfigMap, { metadata: childOf(thing) });
+        await report(context, thing, { child: thing.spec.name }).catch((error) => {
+          if (isCorrect) throw error;
+        });
+      }),
+    found: [/PATCH things\/status default\/ann\n/, 'status.child: expected "Anna", got "Ann"'],
+    options: {
+      scenario: thenUser(({ client }) => client.patch(Thing, ann, { spec: { name: "Anna" } })),
+    },
+  },
+  {
+    habit: "a cleanup that forgets a failure",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        await finalize(client, Thing, thing, {
+          finalizer,
+          apply: async () => void (await client.apply(ConfigMap, { metadata: outside })),
+          async cleanup() {
+            await client.delete(ConfigMap, outside).catch((error) => {
+              if (isCorrect) throw error;
+            });
+          },
+        });
+      }),
+    found: [/ at step \d+, DELETE configmaps outside\/ann\n/, "configmaps outside/ann: left over"],
+    options: { scenario: thenUser(({ client }) => client.delete(Thing, ann)) },
+  },
+  {
+    habit: "a marker of an error path",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        if (isCorrect) await client.delete(ConfigMap, outside);
+        try {
+          await client.apply(ConfigMap, { metadata: childOf(thing) });
+        } catch (error) {
+          await client.apply(ConfigMap, { metadata: outside });
+          await client.delete(ConfigMap, outside);
+          throw error;
+        }
+      }),
+    found: [/; then crash/, "configmaps outside/ann: left over"],
+    options: { pairs: 200, recreates: [ConfigMap] },
+  },
+];
+
+describe.each(kinds)("$habit", ({ setup, found, options }) => {
+  it("is found if it is a bug", async () => {
+    const problem = await problemOf({ ...options, setup: setup(false) });
+    for (const text of found)
+      if (typeof text === "string") expect(problem).toContain(text);
+      else expect(problem).toMatch(text);
+  });
+
+  it("passes if it is correct", () => expectNoProblem({ ...options, setup: setup(true) }));
+});

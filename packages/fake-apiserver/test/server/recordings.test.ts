@@ -1,0 +1,79 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { builtIn, fromCrd } from "@holdfast/kubernetes";
+import { seededRandom } from "@holdfast/wait";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { differences } from "../../conformance/compare.ts";
+import { normalForm } from "../../conformance/normal-form.ts";
+import { readRecording } from "../../conformance/recordings.ts";
+import { formatCrd, ruleCrd, widgetCrd, zoneCrd } from "../../conformance/resources.ts";
+import { runScript, type Send } from "../../conformance/run-script.ts";
+import { callersOf, namespaceOf, type Script } from "../../conformance/script.ts";
+import { scripts } from "../../conformance/scripts.ts";
+import { tableCrds } from "../../conformance/tables.ts";
+import { ApiServer } from "../../src/server/api-server.ts";
+import { Connections } from "../../src/server/connections.ts";
+import { Rights } from "../../src/server/rights.ts";
+import { servedVersions } from "../../src/server/served-resource.ts";
+import { ApiState } from "../../src/server/state/api-state.ts";
+
+// Rules that are not evaluated are reported; rules.test.ts compares the reports.
+beforeAll(() => void vi.spyOn(process, "emitWarning").mockImplementation(() => undefined));
+afterAll(() => void vi.restoreAllMocks());
+
+const resources = [
+  builtIn("v1", "ConfigMap"),
+  builtIn("v1", "Secret"),
+  builtIn("v1", "Pod"),
+  builtIn("v1", "Namespace"),
+  builtIn("v1", "PersistentVolumeClaim"),
+  builtIn("apps/v1", "Deployment"),
+  builtIn("batch/v1", "Job"),
+  builtIn("coordination.k8s.io/v1", "Lease"),
+  builtIn("events.k8s.io/v1", "Event"),
+  builtIn("networking.k8s.io/v1", "Ingress"),
+  builtIn("networking.k8s.io/v1", "NetworkPolicy"),
+  builtIn("policy/v1", "PodDisruptionBudget"),
+  fromCrd(widgetCrd),
+  fromCrd(zoneCrd),
+  fromCrd(formatCrd),
+  fromCrd(ruleCrd),
+  ...tableCrds.map((crd) => fromCrd(crd)),
+];
+const served = resources.flatMap(servedVersions);
+
+const known = scripts;
+
+for (const [group, members] of Object.entries(known))
+  describe(`FakeApi answers as the real server: ${group}`, () => {
+    const recording = readRecording(group);
+
+    it.each(members.map((script) => [script.name, script] as const))("%s", async (name, script) => {
+      const clock = new FakeClock();
+      const { forget, ...callers } = serverFor(script, clock);
+      const answers = await clock.run(() =>
+        runScript(callers.admin, script, { callers, forget: async () => forget() }),
+      );
+      const marks = script.uncompared ?? [];
+      expect(differences(recording[name] ?? null, normalForm(script, answers), marks)).toEqual([]);
+      expect(clock.waiters()).toBe(0);
+    });
+  });
+
+/** The fake server, and its transports by caller. It asks for no token: callers have the rights of the script, or all. */
+function serverFor(script: Script, clock: FakeClock) {
+  const state = new ApiState();
+  const server = new ApiServer({ state, clock, random: seededRandom(1), served });
+  const connections = new Connections({ clock, server, keptRequests: 100 });
+  const rights = script.rules && new Rights(rolesOf(script));
+  const admin: Send = (request, signal) => connections.send(request, signal);
+  const bound: Send = (request, signal) => connections.send(request, signal, rights);
+  const callers = { admin, viewer: bound, stranger: bound, bound, "cluster-bound": bound };
+  return { ...callers, forget: () => state.compact() };
+}
+
+/** The rules of a script, for its namespace or for the cluster. */
+function rolesOf(script: Script) {
+  const { rules = [] } = script;
+  if (callersOf(script).has("cluster-bound")) return [{ kind: "ClusterRole", rules }];
+  return [{ kind: "Role", metadata: { namespace: namespaceOf(script) }, rules }];
+}
