@@ -304,6 +304,14 @@ const controllerDoors: Door[] = [
   ),
   method(
     controller,
+    "addSource",
+    "throws",
+    [source, live],
+    ["source", required(methods("start"))],
+    ["signal", signal],
+  ),
+  method(
+    controller,
     "run",
     "rejects",
     [live, {}],

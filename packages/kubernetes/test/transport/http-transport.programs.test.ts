@@ -520,15 +520,18 @@ describe("a transport", () => {
 
 describe("over http, credentials are sent to this machine only", () => {
   const ways: Readonly<Record<string, (url: string, logger: Logger) => KubeTransport>> = {
-    atUrl: (url, logger) => atUrl(url, { token: () => TOKEN, logger }),
+    atUrl: (url, logger) =>
+      atUrl(url, { token: () => TOKEN, impersonate: { user: "ann" }, logger }),
     fromKubeConfig: (url, logger) => {
       const applyToHTTPSOptions = async (options: object): Promise<void> =>
-        void Object.assign(options, { headers: { Authorization: `Bearer ${TOKEN}` } });
+        void Object.assign(options, {
+          headers: { Authorization: `Bearer ${TOKEN}`, "Impersonate-User": "ann" },
+        });
       const config = { getCurrentCluster: () => ({ server: url }), applyToHTTPSOptions };
       return fromKubeConfig(config, { logger });
     },
     fromKubectl: (url, logger) => {
-      const user = { token: TOKEN };
+      const user = { token: TOKEN, as: "ann" };
       const view = {
         clusters: [{ cluster: { server: url } }],
         users: [{ user }],
@@ -555,8 +558,14 @@ describe("over http, credentials are sent to this machine only", () => {
       const transport = way(`http://${host}:${port}`, logger);
       for (let sent = 0; sent < 2; sent++)
         for await (const _chunk of (await transport.send(GET, never)).body);
-      const headers = server.requests.splice(0).map((request) => request.headers.authorization);
-      expect(headers).toEqual([token, token]);
+      const headers = server.requests
+        .splice(0)
+        .map((request) => [request.headers.authorization, request.headers["impersonate-user"]]);
+      // Without the second one, a proxy would take the request as its own.
+      expect(headers).toEqual([
+        [token, "ann"],
+        [token, "ann"],
+      ]);
       expect(logger.lines).toHaveLength(warnings);
       for (const line of logger.lines) expect(line).toContain("not sent over http");
       await transport.closeIdle?.();
