@@ -25,7 +25,7 @@ export interface ReadFileOptions {
 export function readBytes(
   file: string | 0,
   { pipes = false, longest = 1_000_000 }: ReadFileOptions = {},
-): Buffer {
+): Bytes {
   // Without a writer the opening of a pipe would block the whole program.
   const flags = constants.O_RDONLY | (pipes ? 0 : constants.O_NONBLOCK);
   const opened = file === 0 ? 0 : openSync(file, flags);
