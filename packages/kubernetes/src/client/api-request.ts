@@ -14,6 +14,9 @@ const MAX_FAILURE = 65_536;
 /** Longest response of a request, in bytes: a page of a list that is longer is asked for again with a smaller limit. */
 const MAX_RESPONSE: number = 64 * 1024 * 1024;
 
+/** A response that stalls or breaks. The part that came may end within a credential: it is not shown. */
+const CUT: ApiStatus = { reason: "", message: "the response is incomplete", details: {} };
+
 /** The response to a request that got another address. */
 const REDIRECT: ApiStatus = {
   reason: "",
@@ -102,7 +105,7 @@ export async function openRequest(
   const { warning } = response.headers;
   if (warning !== undefined) onWarning?.(hiding(response)(warning));
   if (response.status >= 200 && response.status < 300) return response;
-  throw await failureOf(request, response, clock);
+  throw await failureOf(request, response, { clock, signal });
 }
 
 function formatRequest(request: ApiRequest): KubeRequest {
@@ -196,18 +199,24 @@ function formatQuery(query: NonNullable<ApiRequest["query"]>): string {
 async function failureOf(
   { method, path }: ApiRequest,
   response: KubeResponse,
-  clock: Clock,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<ApiError> {
   const { status, headers, body } = response;
-  const text = (await readStart(body, MAX_FAILURE)).toString("utf8");
-  const found = status < 400 ? REDIRECT : statusOf(text.trim(), hiding(response));
+  const bytes = await readStart(body, MAX_FAILURE, { clock, signal });
+  const text = bytes?.toString("utf8").trim();
+  const found = status < 400 ? REDIRECT : foundIn(text, hiding(response));
   const { reason, message: said, details } = found;
-  const message = `${said}${adviceOn(path, status, { reason, said })}`;
+  const advice = text === undefined ? "" : adviceOn(path, status, { reason, said });
+  const message = `${said}${advice}`;
   const named = parseRetryAfter(headers["retry-after"], clock);
   const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
   const date = dateOf(headers["date"]);
   const facts = { reason, message, details, retryAfter, date };
   return new ApiError({ statusCode: status, ...facts, method, path });
+}
+
+function foundIn(text: string | undefined, hide: (text: string) => string): ApiStatus {
+  return text === undefined ? CUT : statusOf(text, hide);
 }
 
 /**

@@ -30,9 +30,9 @@ export class Credentials {
     this.#headers = headers;
   }
 
-  /** Whether there is more than a connection. */
-  get areNamed(): boolean {
-    return Object.keys(this.#headers).length > 0;
+  /** Whether a header proves who the client is. */
+  get haveSecrets(): boolean {
+    return Object.keys(this.#headers).some((name) => !isPublic(name));
   }
 
   /** Whether the connection has a client certificate, which a server may refuse by closing it. */
@@ -45,9 +45,10 @@ export class Credentials {
     return this.agent === others.agent && isDeepStrictEqual(this.#headers, others.#headers);
   }
 
-  /** The same connections, for a server that must not see the rest. */
-  withoutHeaders(): Credentials {
-    this.#bare ??= new Credentials(this.agent, {});
+  /** The same, for a server that must not see the secrets. */
+  withoutSecrets(): Credentials {
+    const kept = Object.entries(this.#headers).filter(([name]) => isPublic(name));
+    this.#bare ??= new Credentials(this.agent, Object.fromEntries(kept));
     return this.#bare;
   }
 
@@ -73,6 +74,11 @@ export class Credentials {
   static {
     Object.defineProperty(Credentials.prototype, inspect.custom, { value: () => HIDDEN });
   }
+}
+
+/** Without the header of an impersonation, a request behind `kubectl proxy` would be made as somebody with more rights. */
+function isPublic(header: string): boolean {
+  return header.startsWith("impersonate-");
 }
 
 /**
@@ -158,6 +164,10 @@ export class CredentialCache {
   constructor(options: CredentialCacheOptions) {
     this.#options = options;
     this.#lines = new RepeatedLines(options.clock);
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
   }
 
   /**
