@@ -6,6 +6,7 @@
  * @packageDocumentation
  */
 export { requireDurations } from "../election/leader-elector-options.ts";
+export { endRequest } from "../mysql-lock/mysql-connection.ts";
 export { cancelRequest, isOfServer, leftTransaction } from "../postgres-lock/pg-connection.ts";
 export { type BoundedServerOptions, boundedServer } from "./bounded-server.ts";
 export { optional, problemOf } from "./command.ts";

@@ -234,7 +234,6 @@ interface Cluster<World> {
  *   ];
  * }
  * const { faults } = await explore({
- *   time: 60_000, // no world begins after a minute
  *   setup: marker,
  *   resources: [ConfigMap],
  *   async scenario({ client }) {
