@@ -68,11 +68,11 @@ module.exports = {
     "mysql-lock": ["election", "sql-lock", "npm:mysql2"],
     "redis-lock": ["election"],
     manager: ["."],
-    testing: [".", "@holdfast/clock/testing"],
     prometheus: [".", "queue", "npm:prom-client"],
     opentelemetry: [".", "npm:@opentelemetry/api"],
     internal: [],
   },
+  "packages/explore/src": { ".": [...clock, "@holdfast/clock/testing", ...wait] },
   "packages/outbox/src": {
     "*": [...clock, ...wait, "@holdfast/controller"],
     message: [],
@@ -131,12 +131,7 @@ module.exports = {
   "packages/fake-apiserver/src": {
     "*": [...clock, ...wait, "@holdfast/kubernetes", "@holdfast/kubernetes/internal"],
     server: ["@holdfast/controller/internal", "npm:@marcbachmann/cel-js"],
-    explore: [
-      "server",
-      "@holdfast/clock/testing",
-      "@holdfast/controller",
-      "@holdfast/controller/testing",
-    ],
+    explore: ["server", "@holdfast/clock/testing", "@holdfast/controller", "@holdfast/explore"],
     "fast-check": [
       "server",
       "explore",

@@ -12,5 +12,6 @@ export type {
   ScenarioSetting,
   WorldContext,
 } from "./explore-options.ts";
+export type { Logger } from "./logger.ts";
 export type { WatchedRequest } from "./reconciles.ts";
 export type { StepOptions, StepOutcome } from "./step.ts";

@@ -1,5 +1,5 @@
 import { messageOf } from "@holdfast/clock/internal";
-import type { Logger, LogLine } from "../logger.ts";
+import type { Logger, LogLine } from "./logger.ts";
 import { shownValue } from "./state-text.ts";
 import type { Note, Step, StepOptions } from "./step.ts";
 

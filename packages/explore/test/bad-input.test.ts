@@ -1,6 +1,6 @@
-import * as testing from "@holdfast/controller/testing";
-import { ExplorationError, explore } from "@holdfast/controller/testing";
-import * as kinds from "../../../../test/bad-input.ts";
+import * as root from "@holdfast/explore";
+import { ExplorationError, explore } from "@holdfast/explore";
+import * as kinds from "../../../test/bad-input.ts";
 
 const { object, required, text } = kinds;
 
@@ -51,5 +51,5 @@ const doors = [
 ];
 
 kinds.testBadInput(doors, () => undefined);
-const reports = new URL("../../api/", import.meta.url);
-kinds.testEveryExport(reports, { testing }, doors, []);
+const reports = new URL("../api/", import.meta.url);
+kinds.testEveryExport(reports, { index: root }, doors, []);

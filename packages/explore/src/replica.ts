@@ -1,10 +1,10 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { deferred } from "@holdfast/clock/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
-import type { Logger } from "../logger.ts";
 import type { ProgramContext } from "./explore-options.ts";
 import type { Journal } from "./journal.ts";
 import { type LinkedCalls, Linker } from "./link.ts";
+import type { Logger } from "./logger.ts";
 import type { Reconciles } from "./reconciles.ts";
 import { ReplicaClock } from "./replica-clock.ts";
 import type { StepOptions } from "./step.ts";

@@ -4,7 +4,7 @@ import {
   type ExploreOptions,
   explore,
   type ProgramContext,
-} from "@holdfast/controller/testing";
+} from "@holdfast/explore";
 import { describe, expect, it, test } from "vitest";
 
 interface Shelf {

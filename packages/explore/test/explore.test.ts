@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import { Controller, silentLogger } from "@holdfast/controller";
-import { ExplorationError, explore, type ProgramContext } from "@holdfast/controller/testing";
+import { ExplorationError, explore, type ProgramContext } from "@holdfast/explore";
 import { describe, expect, it, vi } from "vitest";
 
 /** A bank outside of the program. Every call takes 10 ms. */

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { Reconciles, type WatchedRequest } from "../../src/testing/reconciles.ts";
+import { Reconciles, type WatchedRequest } from "../src/reconciles.ts";
 
 const never = new AbortController().signal;
 const owners = [1, 2].map((number) => ({ number, isAwake: true, crashed: never }));

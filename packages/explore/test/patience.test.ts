@@ -1,7 +1,7 @@
 // Programs whose work takes its time: a job outside, a call that lasts, rows with times. None is accused.
 
 import type { Clock } from "@holdfast/clock";
-import { type ExploreOptions, explore, type ProgramContext } from "@holdfast/controller/testing";
+import { type ExploreOptions, explore, type ProgramContext } from "@holdfast/explore";
 import { retry } from "@holdfast/wait";
 import { expect, it } from "vitest";
 

@@ -71,7 +71,7 @@ interface Reference extends Outcome {
  *
  * @example
  * ```ts
- * import { explore, type ExplorationError } from "@holdfast/controller/testing";
+ * import { explore, type ExplorationError } from "@holdfast/explore";
  *
  * // Pays an order, then marks it. A crash between the two pays twice.
  * const problem = await explore({

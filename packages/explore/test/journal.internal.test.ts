@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Journal } from "../../src/testing/journal.ts";
+import { Journal } from "../src/journal.ts";
 
 it("keeps the first 10,000 notes of a program that logs for ever", () => {
   const journal = new Journal(() => 0);

@@ -15,7 +15,7 @@ import {
   requireWhole,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
-import { type Logger, silentLogger } from "../logger.ts";
+import { type Logger, silentLogger } from "./logger.ts";
 import type { WatchedRequest } from "./reconciles.ts";
 import { textOf } from "./state-text.ts";
 import type { StepOptions } from "./step.ts";

@@ -162,7 +162,7 @@ function seconds(milliseconds: number): string {
  *
  * @example
  * ```ts
- * import { ExplorationError, isExplorationError } from "@holdfast/controller/testing";
+ * import { ExplorationError, isExplorationError } from "@holdfast/explore";
  *
  * console.log(isExplorationError(new ExplorationError("lost a key")), isExplorationError(new Error("no"))); // => true false
  * ```
@@ -181,7 +181,7 @@ export function isExplorationError(error: unknown): boolean {
  *
  * @example
  * ```ts
- * import { ExplorationError, findExplorationError } from "@holdfast/controller/testing";
+ * import { ExplorationError, findExplorationError } from "@holdfast/explore";
  *
  * const caught: unknown = new Error("no luck", { cause: new ExplorationError("lost a key") });
  * console.log(findExplorationError(caught)?.message); // => lost a key

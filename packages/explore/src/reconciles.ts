@@ -1,6 +1,5 @@
 import { findByCode, messageOf, TIMEOUT_CODE } from "@holdfast/clock/internal";
 import { isTerminalError } from "@holdfast/wait";
-import type { Leadership } from "../leadership.ts";
 
 /** The part of a reconcile request that is watched. */
 export interface WatchedRequest {
@@ -11,7 +10,7 @@ export interface WatchedRequest {
   readonly signal: AbortSignal;
 
   /** The term under which the reconcile runs: of the leader, or of the key's slot. */
-  readonly leadership?: Pick<Leadership, "isHeld"> | undefined;
+  readonly leadership?: { readonly isHeld: boolean } | undefined;
 }
 
 /** The replica of a reconcile. */

@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { expect, it } from "vitest";
-import { ReplicaClock } from "../../src/testing/replica-clock.ts";
+import { ReplicaClock } from "../src/replica-clock.ts";
 
 it("keeps no timer that has fired or was stopped", async () => {
   const world = new FakeClock();

@@ -3,7 +3,7 @@ import {
   type ExploreOptions,
   explore,
   type ProgramContext,
-} from "@holdfast/controller/testing";
+} from "@holdfast/explore";
 import { describe, expect, it } from "vitest";
 
 /** The SDK of a bank: parts within parts, a method that makes a part, and one that returns one. */
