@@ -39,9 +39,9 @@ export interface ExploreSettings<State> {
   /**
    * Types of faults to leave out, for example `["response-lost"]`.
    *
-   * @defaultValue none
+   * @defaultValue none: every type of fault is tried
    */
-  readonly faults?: readonly string[] | undefined;
+  readonly without?: readonly string[] | undefined;
 
   /**
    * Runs one world alone, by the name that the report gives it, for example `"crash-after:4"`.
@@ -280,7 +280,7 @@ export interface ExploreOptions<World, State = unknown> extends ExploreSettings<
 const EXPLORE_SETTINGS: OptionNames<ExploreSettings<never>> = {
   invariant: true,
   expect: true,
-  faults: true,
+  without: true,
   only: true,
   worlds: true,
   time: true,
@@ -354,9 +354,9 @@ function resolveJudge<State>({ invariant, expect = "same" }: ExploreSettings<Sta
 }
 
 function resolvePlans<State>(settings: ExploreSettings<State>) {
-  const { faults = [], only, replicas = 1 } = settings;
+  const { without = [], only, replicas = 1 } = settings;
   const { quiet = 600_000, longestTimer = 7_200_000, seed = 1, logger = silentLogger } = settings;
-  requireTexts("options.faults", faults);
+  requireTexts("options.without", without);
   if (only !== undefined) requireText("options.only", only);
   requireWhole("options.replicas", replicas, 1);
   requirePositive("options.quiet", quiet);
@@ -364,7 +364,7 @@ function resolvePlans<State>(settings: ExploreSettings<State>) {
   requireFinite("options.longestTimer", longestTimer);
   requireMethods("options.logger", logger, ["debug", "info", "warn", "error"]);
   requireWhole("options.seed", seed, 0);
-  return { faults, only, replicas, quiet, longestTimer, logger, seed };
+  return { without, only, replicas, quiet, longestTimer, logger, seed };
 }
 
 function resolveLimits<State>(settings: ExploreSettings<State>) {

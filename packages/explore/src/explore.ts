@@ -111,7 +111,7 @@ async function runReference<World>(
   const outcome = await runWithout(options, version);
   requireSameCourse(outcome, await runWithout(options, version));
   const { busySteps: steps } = outcome;
-  requireKnownFaults(options.faults, steps);
+  requireKnownFaults(options.without, steps);
   const seconds = new Set<number>();
   const instants = steps.flatMap(({ at }) => {
     const isNew = !seconds.has(Math.floor(at / 1_000));
@@ -179,7 +179,7 @@ function requireKnownFaults(without: readonly string[], steps: Outcome["steps"])
   for (const [index, type] of without.entries())
     if (!known.includes(type))
       throw new RangeError(
-        `options.faults[${index}] must be one of ${known.join(", ")}, got ${JSON.stringify(type)}`,
+        `options.without[${index}] must be one of ${known.join(", ")}, got ${JSON.stringify(type)}`,
       );
 }
 
@@ -232,8 +232,8 @@ class Exploration<World> {
     const upgrades =
       old === undefined
         ? []
-        : upgradesOf({ old: old.steps, current: reference.steps }, options.faults);
-    this.#singles = [...upgrades, ...faultsOf(reference, options.faults)];
+        : upgradesOf({ old: old.steps, current: reference.steps }, options.without);
+    this.#singles = [...upgrades, ...faultsOf(reference, options.without)];
     this.#simulated = reference.duration;
   }
 
@@ -259,7 +259,7 @@ class Exploration<World> {
       throw explorationError({
         fault: undefined,
         only: undefined,
-        lines: ["no world was run: options.faults leaves out every fault"],
+        lines: ["no world was run: options.without leaves out every fault"],
         steps: [],
         step: 0,
       });
@@ -318,7 +318,7 @@ class Exploration<World> {
     return this.#run
       .filter(({ fault }) => fault.type.endsWith(AT_REST))
       .flatMap(({ fault, places }) =>
-        faultsAfter(fault, places, this.#options.faults).map((second) => [fault, second]),
+        faultsAfter(fault, places, this.#options.without).map((second) => [fault, second]),
       );
   }
 
@@ -329,7 +329,7 @@ class Exploration<World> {
   ): Promise<number> {
     const drawn = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
     const firsts = this.#run.flatMap(({ fault, places }) => {
-      const seconds = faultsAfter(fault, places, this.#options.faults);
+      const seconds = faultsAfter(fault, places, this.#options.without);
       return seconds.length === 0 ? [] : [{ fault, seconds }];
     });
     let run = 0;
@@ -346,7 +346,7 @@ class Exploration<World> {
     if (second === undefined) return void (await this.#single(fault));
     const { busySteps: steps, restStep } = await this.#trial([fault]);
     const places = { ...this.#reference, steps, restStep };
-    const other = named(second, faultsAfter(fault, places, this.#options.faults));
+    const other = named(second, faultsAfter(fault, places, this.#options.without));
     if (other === undefined) throw unknownWorld(only, this.#singles);
     await this.#judged([fault, other]);
   }

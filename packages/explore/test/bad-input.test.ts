@@ -12,7 +12,7 @@ const valid = { world: never, run: never, scenario: never, stateOf: never };
 const doors = [
   kinds.rejects(
     explore,
-    [{ ...valid, faults: ["crash-after"] }],
+    [{ ...valid, without: ["crash-after"] }],
     [
       "options",
       required(
@@ -24,7 +24,7 @@ const doors = [
           revisionOf: kinds.func,
           invariant: kinds.func,
           expect: kinds.unchecked,
-          faults: kinds.arrayOf(text),
+          without: kinds.arrayOf(text),
           only: text,
           worlds: kinds.whole(1),
           pairs: kinds.whole(0),

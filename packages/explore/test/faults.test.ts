@@ -61,13 +61,13 @@ describe("a report", () => {
   });
 
   it("leaves out types of faults", async () => {
-    const { faults } = await exploring(put(2), { faults: [...DOWN, "crash-after", "hand-over"] });
+    const { faults } = await exploring(put(2), { without: [...DOWN, "crash-after", "hand-over"] });
     expect(Object.keys(faults).sort()).toEqual(["call-failed", "crash-before", "response-lost"]);
   });
 
   it("has no pairs of a single fault", async () => {
-    const faults = [...DOWN, "crash-before", "hand-over", "call-failed", "response-lost"];
-    expect(await exploring(put(1), { faults, pairs: 3 })).toMatchObject({ worlds: 1 });
+    const without = [...DOWN, "crash-before", "hand-over", "call-failed", "response-lost"];
+    expect(await exploring(put(1), { without, pairs: 3 })).toMatchObject({ worlds: 1 });
   });
 });
 
@@ -144,8 +144,8 @@ describe("one replica follows one", () => {
       exits += 1;
       await clock.sleep(1_000);
     };
-    const faults = ["crash-before", "crash-after", "response-lost", "call-failed", ...DOWN];
-    expect(await livesAtEnd(run, { faults })).toBe(1);
+    const without = ["crash-before", "crash-after", "response-lost", "call-failed", ...DOWN];
+    expect(await livesAtEnd(run, { without })).toBe(1);
     expect(exits).toBeGreaterThan(1);
   });
 });
@@ -268,8 +268,8 @@ describe("a difference", () => {
       }
       await (signal.aborted || rest(signal));
     };
-    const faults = [...DOWN, "crash-before", "crash-after", "response-lost", "call-failed"];
-    expect(await messageOf(exploring(halves, { faults }))).toMatch(
+    const without = [...DOWN, "crash-before", "crash-after", "response-lost", "call-failed"];
+    expect(await messageOf(exploring(halves, { without }))).toMatch(
       /^hand-over at 0\.000 s\n {2}books\.b: missing, expected 1\n/,
     );
     const failing: Program = async ({ world, link, signal }) => {

@@ -184,7 +184,7 @@ describe("link", () => {
         seen.push(await table.select());
         await rest(signal);
       },
-      { worlds: 1, expect: () => {}, faults: ["crash-before"] },
+      { worlds: 1, expect: () => {}, without: ["crash-before"] },
     );
     expect(steps).toEqual(["table.insert()", "table.refuse()", "table.select()"]);
     expect(seen.slice(0, 4)).toEqual([true, 1, true, 2]);
@@ -314,7 +314,7 @@ describe("randomness", () => {
           await sdk.payments.create(`${uid()} ${random()}`).catch(() => {});
         await rest(signal);
       },
-      { faults: ["call-failed"] },
+      { without: ["call-failed"] },
     );
     expect(report.masked).toEqual(["state.0"]);
   });
@@ -329,18 +329,25 @@ describe("a mistake of the test", () => {
   };
 
   it("is a type of fault that does not exist", async () => {
-    await expect(exploring(run, { faults: ["crash-aftr"] })).rejects.toThrow(
-      /^options\.faults\[0\] must be one of crash-before, .*, got "crash-aftr"$/,
+    await expect(exploring(run, { without: ["crash-aftr"] })).rejects.toThrow(
+      /^options\.without\[0\] must be one of crash-before, .*, got "crash-aftr"$/,
     );
   });
 
-  it("is an option expect of another kind, or faults of which none is left", async () => {
+  it("is the list without under its old name", async () => {
+    const old: object = { faults: ["call-failed"] };
+    await expect(exploring(run, old)).rejects.toThrow(
+      "options.faults is not an option of explore; did you mean options.without?",
+    );
+  });
+
+  it("is an option expect of another kind, or a list without of every fault", async () => {
     await expect(exploring(run, { expect: "equal" as never })).rejects.toThrow(
       new TypeError('options.expect must be "same" or a function, got "equal"'),
     );
     const { faults } = await exploring(run, { expect: () => {} });
-    await expect(exploring(run, { faults: Object.keys(faults) })).rejects.toThrow(
-      "no world was run: options.faults leaves out every fault",
+    await expect(exploring(run, { without: Object.keys(faults) })).rejects.toThrow(
+      "no world was run: options.without leaves out every fault",
     );
   });
 

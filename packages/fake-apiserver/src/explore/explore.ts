@@ -154,7 +154,7 @@ const OPTIONS: OptionNames<ExploreOperatorOptions<never>> = {
   recreates: true,
   invariant: true,
   expect: true,
-  faults: true,
+  without: true,
   only: true,
   worlds: true,
   time: true,

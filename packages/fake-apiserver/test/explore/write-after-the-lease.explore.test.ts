@@ -31,7 +31,7 @@ function registering(gives: "a token" | "no token", replicas = 2) {
     time: Number.POSITIVE_INFINITY,
     resources: [Thing],
     replicas,
-    faults: replicas > 1 ? OTHERS : [],
+    without: replicas > 1 ? OTHERS : [],
     quiet: 120_000,
     world: () => new Registry(),
     setup: ({ cluster, controller, link, world }) => {
