@@ -101,7 +101,7 @@ export const settings = {
           lines: 98,
         },
         // Held to recordings of a real server first; its branches are those of Kubernetes.
-        "packages/fake-apiserver/src/{explore,server}/**/*.ts": {
+        "packages/fake-apiserver/src/{crd-rules,explore,managed-fields,object,server}/**/*.ts": {
           statements: 96,
           branches: 92,
           functions: 97,

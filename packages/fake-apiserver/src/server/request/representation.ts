@@ -1,7 +1,7 @@
+import { type JsonObject, metadataOf, without } from "../../object/json.ts";
 import { notAcceptable } from "../failure.ts";
-import { type JsonObject, metadataOf, without } from "../json.ts";
-import type { ServedResource } from "../served-resource.ts";
-import { tableOf } from "./table.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
+import { tableOf } from "../resource/table.ts";
 
 /** How objects are written into a response. */
 export interface Representation {

@@ -1,8 +1,11 @@
-import { ApplyConflictError, type OwnershipConflict } from "../apply/apply-patch.ts";
-import { formatPath } from "../apply/field-set.ts";
-import type { Manager } from "../apply/managers.ts";
-import { requireTyped, TypedValueError, UnknownListError } from "../apply/typed-value.ts";
-import { badRequest, conflict, Failure, notFound, notImplemented } from "../failure.ts";
+import { ApplyConflictError, type OwnershipConflict } from "../../managed-fields/apply-patch.ts";
+import { formatPath } from "../../managed-fields/field-set.ts";
+import type { Manager } from "../../managed-fields/managers.ts";
+import {
+  requireTyped,
+  TypedValueError,
+  UnknownListError,
+} from "../../managed-fields/typed-value.ts";
 import {
   isObject,
   type JsonObject,
@@ -10,10 +13,11 @@ import {
   parseJson,
   UnsafePatchError,
   without,
-} from "../json.ts";
+} from "../../object/json.ts";
+import { badRequest, conflict, Failure, notFound, notImplemented } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
-import type { ServedResource } from "../served-resource.ts";
-import { decode } from "./decode.ts";
+import { decode } from "../resource/decode.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 import type { ObjectWriter, Written } from "./object-writer.ts";
 import { applied } from "./ownership.ts";

@@ -1,8 +1,8 @@
-import { isObject, type JsonObject, without } from "../json.ts";
-import type { ServedResource } from "../served-resource.ts";
-import { applySchema, prune } from "../validation/schema.ts";
+import { applySchema, prune } from "../../crd-rules/validation/schema.ts";
+import { isObject, type JsonObject, without } from "../../object/json.ts";
+import { cleanMetadata } from "../../object/metadata.ts";
 import { knownFields } from "./decode.ts";
-import { cleanMetadata } from "./metadata.ts";
+import type { ServedResource } from "./served-resource.ts";
 
 /** A submitted object as the server reads it, and the fields that it does not know. */
 export interface Normalized {

@@ -1,4 +1,4 @@
-import { goJson, isEqual, isObject, type JsonObject, own } from "../json.ts";
+import { goJson, isEqual, isObject, type JsonObject, own } from "../object/json.ts";
 import { type FieldPath, FieldSet, formatPath } from "./field-set.ts";
 import type { FieldType, ListType } from "./field-type.ts";
 

@@ -1,6 +1,6 @@
 import { fromRe2 } from "@holdfast/kubernetes/internal";
 import type { Environment, EnvironmentOptions, TypeCheckResult } from "@marcbachmann/cel-js";
-import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../json.ts";
+import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../../object/json.ts";
 import { forLibrary, OWN } from "./functions.ts";
 import { DURATION_TYPE, TIMESTAMP_TYPE } from "./times.ts";
 

@@ -1,5 +1,5 @@
 // The parts of a rule besides its expressions.
-import { isObject, type JsonObject, own, propertiesOf } from "../json.ts";
+import { isObject, type JsonObject, own, propertiesOf } from "../../object/json.ts";
 
 /** How the message of a cause begins, by its reason. */
 export const PREFIXES: Readonly<Record<string, (shown: string) => string>> = {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json.ts";
+import { isObject, type JsonObject } from "../object/json.ts";
 
 /**
  * A path to a field: `f:name` is a field, `v:value` an item of a set, `k:{"name":"web"}` an item of a list

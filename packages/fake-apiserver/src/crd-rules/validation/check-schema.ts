@@ -1,5 +1,5 @@
 import { fromRe2 } from "@holdfast/kubernetes/internal";
-import { type Cause, internalError, required, wrong } from "../failure.ts";
+import { type Cause, required, wrong } from "../../object/cause.ts";
 import {
   goJson,
   isEqual,
@@ -9,7 +9,7 @@ import {
   pick,
   propertiesOf,
   stringsOf,
-} from "../json.ts";
+} from "../../object/json.ts";
 import { FORMATS, NUMBER_FORMATS } from "./formats.ts";
 import { partsOf } from "./schema.ts";
 
@@ -221,12 +221,12 @@ function lengthCause(
   return undefined;
 }
 
-/** @throws Failure with the path, for a pattern that was not checked before */
+/** @throws Error with the path, for a pattern that was not checked before */
 function patternAt(pattern: string, field: string): RegExp {
   try {
     return fromRe2(pattern);
   } catch (error) {
-    throw internalError(`${field}: ${(error as Error).message}`);
+    throw new Error(`${field}: ${(error as Error).message}`, { cause: error });
   }
 }
 

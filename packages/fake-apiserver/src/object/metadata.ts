@@ -1,4 +1,4 @@
-import { isEqual, isObject, type JsonObject, metadataOf } from "../json.ts";
+import { isEqual, isObject, type JsonObject, metadataOf } from "./json.ts";
 
 /** The fields of metadata, in the order in which the server writes them. */
 export const FIELDS: readonly string[] =

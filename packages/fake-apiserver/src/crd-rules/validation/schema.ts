@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, own, propertiesOf } from "../json.ts";
-import { cleanMetadata, unknownMetadata } from "../write/metadata.ts";
+import { isObject, type JsonObject, own, propertiesOf } from "../../object/json.ts";
+import { cleanMetadata, unknownMetadata } from "../../object/metadata.ts";
 
 /** A value as its schema has it. */
 export interface Shaped {

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { CEL_RULES } from "../../conformance/cel-rules.ts";
-import { ruleCauses } from "../../src/server/cel/rules.ts";
+import { ruleCauses } from "../../src/crd-rules/cel/rules.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 

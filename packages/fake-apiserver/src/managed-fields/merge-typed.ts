@@ -1,4 +1,4 @@
-import { isObject } from "../json.ts";
+import { isObject } from "../object/json.ts";
 import type { FieldPath, FieldSet } from "./field-set.ts";
 import type { FieldType } from "./field-type.ts";
 import { type Member, membersOf, objectOf, storedMembersOf } from "./typed-value.ts";

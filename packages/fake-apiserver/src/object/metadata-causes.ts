@@ -1,6 +1,5 @@
-import { type Cause, required, wrong } from "../failure.ts";
-import { isEqual, isObject, type JsonObject, metadataOf, own, stringsOf } from "../json.ts";
-import type { ServedResource } from "../served-resource.ts";
+import { type Cause, required, wrong } from "./cause.ts";
+import { isEqual, isObject, type JsonObject, metadataOf, own, stringsOf } from "./json.ts";
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const PART = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
@@ -17,8 +16,14 @@ const NAMESPACE_RULE =
 const KIND_RULE =
   "may have mixed case, but should otherwise match: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
+/** The part of a resource that names depend on. */
+interface NameRules {
+  readonly isBuiltIn: boolean;
+  readonly kind: string;
+}
+
 /** Violations in the metadata of an object. */
-export function* metadataCauses(served: ServedResource, object: JsonObject): Generator<Cause> {
+export function* metadataCauses(served: NameRules, object: JsonObject): Generator<Cause> {
   yield* nameCauses(served, metadataOf(object));
   yield* fieldCauses(metadataOf(object), "metadata");
 }
@@ -105,7 +110,7 @@ function* finalizerCauses(finalizers: readonly string[], path: string): Generato
 
 /** Warnings about finalizers that another party could have chosen as well. */
 export function finalizerWarnings(
-  { isBuiltIn }: ServedResource,
+  { isBuiltIn }: NameRules,
   old: JsonObject | undefined,
   object: JsonObject,
 ): string[] {
@@ -135,7 +140,7 @@ const FREE_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 function* nameCauses(
-  { isBuiltIn, kind }: ServedResource,
+  { isBuiltIn, kind }: NameRules,
   { name, generateName }: JsonObject,
 ): Generator<Cause> {
   const isFree = isBuiltIn && FREE_NAMES.has(kind);

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, own, propertiesOf, stringsOf } from "../json.ts";
-import { FIELDS } from "../write/metadata.ts";
+import { isObject, type JsonObject, own, propertiesOf, stringsOf } from "../object/json.ts";
+import { FIELDS } from "../object/metadata.ts";
 
 /** How Kubernetes merges a field: by the kind of value that is there. */
 export interface FieldType {

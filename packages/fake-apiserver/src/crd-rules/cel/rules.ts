@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type { Environment } from "@marcbachmann/cel-js";
-import type { Cause } from "../failure.ts";
-import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../json.ts";
+import type { Cause } from "../../object/cause.ts";
+import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../../object/json.ts";
 import { oldItem } from "../validation/check-schema.ts";
 import { addFunctions, forLibrary } from "./functions.ts";
 import { PREFIXES, partProblem } from "./rule-parts.ts";

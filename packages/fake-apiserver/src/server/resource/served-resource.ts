@@ -1,7 +1,11 @@
 import { builtIn, fromCrd, type Resource } from "@holdfast/kubernetes";
-import { builtInRootType, type FieldType, schemaRootType } from "./apply/field-type.ts";
-import { isObject, type JsonObject, own } from "./json.ts";
-import { columnsOf, type TableColumn } from "./request/table.ts";
+import {
+  builtInRootType,
+  type FieldType,
+  schemaRootType,
+} from "../../managed-fields/field-type.ts";
+import { isObject, type JsonObject, own } from "../../object/json.ts";
+import { columnsOf, type TableColumn } from "./table.ts";
 
 /** A resource, and how the server behaves for it. */
 export interface ServedResource {

@@ -1,4 +1,4 @@
-import { isEqual, isForbidden, type JsonObject, UnsafePatchError } from "../json.ts";
+import { isEqual, isForbidden, type JsonObject, UnsafePatchError } from "../object/json.ts";
 import { type FieldPath, FieldSet } from "./field-set.ts";
 import type { FieldType } from "./field-type.ts";
 import { isSameManager, type Manager } from "./managers.ts";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../json.ts";
+import { isObject, type JsonObject } from "../object/json.ts";
 import { FieldSet } from "./field-set.ts";
 
 /** An entry of `metadata.managedFields`: an owner, its fields and the operation. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, metadataOf } from "../json.ts";
+import { isObject, type JsonObject, metadataOf } from "../../object/json.ts";
 import { humanDuration } from "./human-duration.ts";
 import { type JsonPath, jsonPath } from "./json-path.ts";
 

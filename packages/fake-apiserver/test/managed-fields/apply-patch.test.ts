@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyPatch, type Owned, ownUpdate } from "../../src/server/apply/apply-patch.ts";
-import { FieldSet, formatPath } from "../../src/server/apply/field-set.ts";
-import { builtInRootType, schemaRootType } from "../../src/server/apply/field-type.ts";
-import { readManagers, writeManagers } from "../../src/server/apply/managers.ts";
-import { mergeTyped } from "../../src/server/apply/merge-typed.ts";
-import type { JsonObject } from "../../src/server/json.ts";
+import { applyPatch, type Owned, ownUpdate } from "../../src/managed-fields/apply-patch.ts";
+import { FieldSet, formatPath } from "../../src/managed-fields/field-set.ts";
+import { builtInRootType, schemaRootType } from "../../src/managed-fields/field-type.ts";
+import { readManagers, writeManagers } from "../../src/managed-fields/managers.ts";
+import { mergeTyped } from "../../src/managed-fields/merge-typed.ts";
+import type { JsonObject } from "../../src/object/json.ts";
 
 const list = (items: object, more: object): object => ({ type: "array", items, ...more });
 const type = schemaRootType({

@@ -1,12 +1,18 @@
-import { badRequest, Failure, wrong } from "../failure.ts";
-import { goJson, isObject, type JsonObject, own } from "../json.ts";
-import type { ApiCall } from "../request/api-call.ts";
-import type { ServedResource } from "../served-resource.ts";
-import { embeddedObjects, type Shaped } from "../validation/schema.ts";
+import { embeddedObjects, type Shaped } from "../../crd-rules/validation/schema.ts";
+import { wrong } from "../../object/cause.ts";
+import { goJson, isObject, type JsonObject, own } from "../../object/json.ts";
+import { badRequest, Failure } from "../failure.ts";
+import type { ServedResource } from "./served-resource.ts";
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
 const BASE64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The part of a call that matters to the reading of its body. */
+interface DecodedCall {
+  readonly verb: string;
+  readonly served: ServedResource;
+}
 
 /** A field that does not have the form of its type in Go. */
 class DecodeError extends Error {}
@@ -258,7 +264,7 @@ const KINDS: Readonly<Record<string, Readonly<Record<string, Decoder>>>> = {
  *
  * @throws Failure for a field of another form: 400, and 422 after a patch
  */
-export function decode(call: ApiCall, object: JsonObject): JsonObject {
+export function decode(call: DecodedCall, object: JsonObject): JsonObject {
   try {
     const { schema } = call.served;
     for (const [embedded, path] of embeddedObjects(schema ?? {}, object))
@@ -330,7 +336,7 @@ function typeOf(served: ServedResource): Decoder {
  * @param patched - the object after a patch
  */
 export function decodeFailure(
-  { verb, served }: ApiCall,
+  { verb, served }: DecodedCall,
   text: string,
   patched: JsonObject,
 ): Failure {
