@@ -28,7 +28,7 @@ needs() {
 # packages NAME@VERSION...: installs them from the npm registry.
 packages() {
   echo '{"private":true,"type":"module"}' >package.json
-  npm install --no-audit --no-fund --save-exact --loglevel=error "$@" >npm.log 2>&1 || { cat npm.log; exit 1; }
+  [ $# -eq 0 ] || npm install --no-audit --no-fund --save-exact --loglevel=error "$@" >npm.log 2>&1 || { cat npm.log; exit 1; }
 }
 
 # node_of VERSION: the program below runs on that Node.

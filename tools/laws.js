@@ -5,6 +5,8 @@ const timers =
   "Use the injected Clock: clock.sleep(delay, { signal }) or clock.afterFunc(delay, fire).";
 const reading =
   "Use the injected Clock: clock.now() is the wall, clock.monotonic() measures durations.";
+const drawing =
+  "Use the injected Random: take `random` as an option, and uuidFrom(random) of @holdfast/wait/internal for an id.";
 const listening =
   "Use onAbort, or hand the signal on, as in clock.sleep(delay, { signal }): a signal carries one listener of ours.";
 
@@ -42,7 +44,18 @@ export const laws = {
   }),
 
   "chance-is-an-argument": law({
-    members: { "Math.random": "Use the injected Random: take `random` as an option." },
+    members: {
+      "Math.random": drawing,
+      "crypto.randomUUID": drawing,
+      "crypto.getRandomValues": drawing,
+      "crypto.randomBytes": drawing,
+    },
+    imports: {
+      "crypto.randomUUID": drawing,
+      "crypto.randomBytes": drawing,
+      "crypto.randomInt": drawing,
+      "crypto.webcrypto": drawing,
+    },
   }),
 
   "signals-do-not-pile-up": law({

@@ -84,7 +84,7 @@ module.exports = {
     testing: ["message", "store", "publisher"],
     postgres: ["message", "store", "@holdfast/controller/internal", "npm:pg"],
     pglite: ["store", "postgres", "npm:@electric-sql/pglite"],
-    mysql: ["message", "store", "npm:mysql2"],
+    mysql: ["message", "store", "@holdfast/controller/internal", "npm:mysql2"],
     rabbitmq: ["message", "publisher", "npm:amqplib"],
     webhook: ["message", "publisher"],
     prometheus: ["store", ".", "npm:prom-client"],

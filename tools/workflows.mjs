@@ -51,6 +51,30 @@ export function unpinned(text) {
   return problems;
 }
 
+/**
+ * The images of a Dockerfile without a digest: bases, sources of a copy or a mount, the syntax.
+ *
+ * @param {string} text
+ * @returns {string[]} each with its line
+ */
+export function unpinnedImages(text) {
+  const stages = new Set(["scratch"]);
+  return text.split("\n").flatMap((line, index) => {
+    const [, base, stage] = /^\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?/i.exec(line) ?? [];
+    const syntax = /^#\s*syntax\s*=\s*(\S+)/i.exec(line)?.[1];
+    const sources = /^\s*#/.test(line) ? [] : [...line.matchAll(/(?:--|,)from=([^\s,]+)/g)];
+    const images = [base, syntax, ...sources.map(([, source]) => source)];
+    const isPinned = (image) =>
+      IMAGE.test(image) || /^\d+$/.test(image) || stages.has(image.toLowerCase());
+    const problems = images
+      .filter((image) => image !== undefined)
+      .filter((image) => !isPinned(image))
+      .map((image) => `${index + 1}: ${image} needs a digest: NAME@sha256:DIGEST`);
+    if (stage !== undefined) stages.add(stage.toLowerCase());
+    return problems;
+  });
+}
+
 async function main(given) {
   const root = fileURLToPath(new URL("../", import.meta.url));
   const own = FOLDERS.flatMap((folder) =>

@@ -61,6 +61,7 @@ export const contents = [
     pages: [
       "docs/first-operator.md",
       "docs/authoring-an-operator.md",
+      "docs/using-the-client.md",
       "docs/status-conditions-events-finalizers.md",
       "docs/testing-an-operator.md",
       "docs/finding-the-crash.md",

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { tempFolder } from "../../test/temp-folder.ts";
 import { publicPackages } from "../packages.mjs";
-import { FOLDERS, unpinned } from "../workflows.mjs";
+import { FOLDERS, unpinned, unpinnedImages } from "../workflows.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string) => readFileSync(`${root}${path}`, "utf8");
@@ -173,6 +173,44 @@ describe("what a workflow takes from others", () => {
     expect(inFolders.toSorted()).toEqual(all.toSorted());
     expect(all.length).toBeGreaterThan(3);
     for (const file of all) expect([file, unpinned(read(file))]).toEqual([file, []]);
+  });
+
+  it("is pinned in every Dockerfile, also in that of a new project and in those of the guides", () => {
+    const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).split("\n");
+    const texts = tracked.flatMap((file) => {
+      if (/(^|\/)(Dockerfile|Containerfile)[^/]*$|\.dockerfile$/i.test(file))
+        return [[file, read(file)] as const];
+      if (!file.endsWith(".md")) return [];
+      const blocks = read(file).matchAll(/^```(?:\w+)\n(FROM [\s\S]*?)^```/gm);
+      return [...blocks].map(([, text = ""]) => [file, text] as const);
+    });
+    expect(texts.map(([file]) => file)).toEqual(
+      expect.arrayContaining([
+        "docs/first-operator.md",
+        "packages/create-operator/template/Dockerfile",
+      ]),
+    );
+    for (const [file, text] of texts) expect([file, unpinnedImages(text)]).toEqual([file, []]);
+  });
+
+  it.each([
+    ["FROM node:24-slim"],
+    ["from --platform=linux/amd64 node AS build"],
+    ["FROM node:24-slim@sha256:abc"],
+    ["ARG IMAGE=node\nFROM $IMAGE"],
+    [`FROM node@${DIGEST} AS build\nFROM builder`],
+    [`FROM node@${DIGEST}\nCOPY --from=busybox:1 /bin/sh /bin/sh`],
+    [`FROM node@${DIGEST}\nRUN --mount=type=bind,from=busybox,target=/x ls /x`],
+    [`# syntax=docker/dockerfile:1\nFROM node@${DIGEST}`],
+  ])("is refused in a Dockerfile as an image by its tag: %s", (text) => {
+    expect(unpinnedImages(text)).toEqual([
+      expect.stringMatching(/^\d+: \S+ needs a digest: NAME@sha256:DIGEST$/),
+    ]);
+  });
+
+  it("is accepted in a Dockerfile with a digest, as an earlier stage, and as an empty image", () => {
+    const stages = `FROM node:24@${DIGEST} AS Build\nFROM build AS next\nCOPY --from=Build /a /a`;
+    expect(unpinnedImages(`${stages}\nCOPY --from=0 /b /b\nFROM scratch\n# FROM x`)).toEqual([]);
   });
 
   it.each([

@@ -45,7 +45,10 @@ const breaches: Record<string, Breach[]> = {
   ],
   "law/chance-is-an-argument": [
     ["Math.random()", wait, "injected Random"],
-    ['Math["random"]()', example, "injected Random"],
+    ['Math["random"]()', controller, "injected Random"],
+    ["globalThis.crypto.randomUUID()", controller, "uuidFrom(random)"],
+    ['import { randomUUID } from "node:crypto"', outbox, "uuidFrom(random)"],
+    ['import { randomBytes as draw } from "crypto"', wait, "injected Random"],
     ["const { random } = Math", "packages/clock/src/real-clock.ts", "injected Random"],
   ],
   "law/signals-do-not-pile-up": [

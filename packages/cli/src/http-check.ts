@@ -90,9 +90,8 @@ async function follow(url: URL, address: string, check: Check, signal: AbortSign
     const to = target === url ? address : hostOf(target);
     const headers = target.origin === url.origin ? options.headers : {};
     const reply = await ask({ url: target, address: to, headers }, check, signal);
-    const { status, location } = reply;
-    if (!options.follow || status < 300 || status > 399 || location === undefined)
-      return judge(reply, options);
+    const { location } = reply;
+    if (location === undefined || !isFollowed(reply, options)) return judge(reply, options);
     target = redirectOf(location, target, url);
   }
   throw new ResponseError(`more than ${MOST_REDIRECTS} redirects`);
@@ -107,9 +106,17 @@ function redirectOf(location: string, from: URL, { origin, username, password }:
   return next;
 }
 
-function judge({ status, body }: Reply, { status: ranges, body: wanted }: HttpOptions): void {
-  if (!ranges.some(([from, to]) => status >= from && status <= to))
-    throw new ResponseError(`HTTP ${status}`);
+function isFollowed({ status, location }: Omit<Reply, "body">, { follow }: HttpOptions): boolean {
+  return follow && status >= 300 && status <= 399 && location !== undefined;
+}
+
+function isWanted(status: number, { status: ranges }: HttpOptions): boolean {
+  return ranges.some(([from, to]) => status >= from && status <= to);
+}
+
+function judge({ status, body }: Reply, options: HttpOptions): void {
+  const { body: wanted } = options;
+  if (!isWanted(status, options)) throw new ResponseError(`HTTP ${status}`);
   if (typeof wanted === "string" && !body.includes(wanted))
     throw new ResponseError(`HTTP ${status}, body without the text`);
   if (wanted instanceof RegExp && body.search(wanted) < 0)
@@ -151,19 +158,19 @@ async function ask(
     const find = address === host ? lookup : lookupOf(address);
     const direct = { ...common, agent: false as const, host, port: portOf(url), lookup: find };
     const request = isSecure ? httpsRequest({ ...direct, ...tls }) : httpRequest(direct);
-    return await replyTo(request, options.body, signal);
+    return await replyTo(request, options, signal);
   }
   if (!isSecure) {
     const path = `http://${url.host}${common.path}`;
     const toProxy = { ...common, path, headers: { ...common.headers, ...proxyHeaders(proxy) } };
-    return await replyTo(requestTo(proxy, toProxy), options.body, signal).catch(ofProxy);
+    return await replyTo(requestTo(proxy, toProxy), options, signal).catch(ofProxy);
   }
   const tunnel = await tunnelTo(url, proxy, signal).catch(ofProxy);
   try {
     const inner = connectTls({ ...tls, socket: tunnel, host });
     // With an agent, also with `false`, node:http would make a connection of its own.
     const request = httpRequest({ ...common, createConnection: () => inner });
-    return await replyTo(request, options.body, signal);
+    return await replyTo(request, options, signal);
   } finally {
     tunnel.destroy();
   }
@@ -246,7 +253,7 @@ function lookupOf(address: string): LookupFunction {
 
 async function replyTo(
   request: ReturnType<typeof httpRequest>,
-  wanted: HttpOptions["body"],
+  options: HttpOptions,
   signal: AbortSignal,
 ): Promise<Reply> {
   try {
@@ -261,7 +268,9 @@ async function replyTo(
         const { statusCode: status = 0 } = response;
         const { location } = response.headers;
         const done = (body: string) => settle(() => resolve({ status, location, body }));
-        if (wanted === undefined) done("");
+        // A body that stalls must not hide a status that decides.
+        const isDecided = !isWanted(status, options) || isFollowed({ status, location }, options);
+        if (options.body === undefined || isDecided) done("");
         else readBody(response, done);
         response.on("error", (error) => settle(() => reject(error)));
       });

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { resolve } from "node:path";
 import type { Clock } from "@holdfast/clock";
+import { readPart } from "@holdfast/controller/internal";
 import { poll, withTimeout } from "@holdfast/wait";
 import type { Launch } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
@@ -251,7 +252,7 @@ function scriptProblem(
 /** The program that the first line of a script names. */
 function interpreterOf(path: string): string | undefined {
   try {
-    const [, interpreter] = /^#! *([^ \n]+)/.exec(readFileSync(path, "latin1").slice(0, 200)) ?? [];
+    const [, interpreter] = /^#! *([^ \n]+)/.exec(readPart(path, 200).toString("latin1")) ?? [];
     return interpreter;
   } catch {
     return undefined;

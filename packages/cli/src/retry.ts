@@ -1,7 +1,8 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "@holdfast/clock";
+import { readBytes, readChunks, readPart } from "@holdfast/controller/internal";
 import { type BackoffOptions, type BackoffStrategy, retry } from "@holdfast/wait";
 import { Command, InvalidArgumentError, Option } from "commander";
 import {
@@ -60,6 +61,8 @@ interface Outcome {
 
 /** How much of stderr `--on-output` looks at, in characters from its end. */
 const LOOKED_AT = 1_000_000;
+/** Longest input that is kept for every attempt, in bytes. */
+const LONGEST_INPUT = 256_000_000;
 /** How long an attempt that is over waits for the rest of its stderr, in milliseconds. */
 const REST = 200;
 
@@ -80,9 +83,25 @@ export async function retryMain({ own, command }: Cut, clock: Clock): Promise<nu
   const options = parser.opts<RetryCliOptions>();
   const launch = launchOf(parser, command, options.shell);
   if (launch === undefined) usage(parser, `there is no command. ${DASHES_HINT}`);
+  const input = options.stdin === true ? inputOf(parser) : undefined;
   const output = openOutput(options);
-  const run = new RetryRun(launch, options, { clock, output });
+  const run = new RetryRun(launch, options, { clock, output, input });
   return await run.run();
+}
+
+interface RetryParts {
+  readonly clock: Clock;
+  readonly output: Output;
+  readonly input: Buffer | undefined;
+}
+
+/** What stdin has, for every attempt. */
+function inputOf(parser: Command): Buffer {
+  try {
+    return readBytes(0, { pipes: true, longest: LONGEST_INPUT });
+  } catch (error) {
+    return usage(parser, `--stdin: stdin cannot be read: ${(error as Error).message}`);
+  }
 }
 
 /** One `holdfast retry`: its attempts, and what they need. */
@@ -102,16 +121,12 @@ class RetryRun {
   /** Writes the output of the last attempt, with `--buffer`. */
   #flush: () => void = () => undefined;
 
-  constructor(
-    launch: Launch,
-    options: RetryCliOptions,
-    { clock, output }: { readonly clock: Clock; readonly output: Output },
-  ) {
+  constructor(launch: Launch, options: RetryCliOptions, { clock, output, input }: RetryParts) {
     this.#launch = launch;
     this.#options = options;
     this.#clock = clock;
     this.#output = output;
-    this.#input = options.stdin === true ? readFileSync(0) : undefined;
+    this.#input = input;
     this.#keepsTerminal = options.stdin !== true && process.stdin.isTTY;
     this.#startedAt = clock.monotonic();
   }
@@ -277,11 +292,11 @@ class RetryRun {
     const [out, errors] = paths.map((path) => openSync(path, "w", 0o600)) as [number, number];
     this.#flush = () => {
       for (const fd of [out, errors]) closeSync(fd);
-      process.stdout.write(readFileSync(paths[0]));
-      process.stderr.write(readFileSync(paths[1]));
+      for (const chunk of readChunks(paths[0])) process.stdout.write(chunk);
+      for (const chunk of readChunks(paths[1])) process.stderr.write(chunk);
       this.#flush = () => undefined;
     };
-    const read = () => readFileSync(paths[1], "utf8").slice(-LOOKED_AT);
+    const read = () => readPart(paths[1], -LOOKED_AT).toString("utf8");
     return { out, errors, read };
   }
 

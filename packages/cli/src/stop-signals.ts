@@ -88,18 +88,21 @@ export class StopSignals implements Disposable {
     hurry();
     this.stoppedBy ??= signal;
     if (this.#group === undefined) this.#controller.abort();
-    else if (signal !== "SIGHUP") this.#escalate(signal);
+    if (signal !== "SIGHUP") this.#escalate(signal);
   }
 
+  /** The second signal kills, also if the first came when nothing ran. */
   #escalate(signal: NodeJS.Signals): void {
     const { grace, output, clock } = this.#options;
     const now = clock.monotonic();
     if (this.#firstStopAt === undefined) {
       this.#firstStopAt = now;
       void this.#group?.killAfter(grace);
-    } else if (signal !== "SIGQUIT" && now - this.#firstStopAt >= ONE_WISH) {
-      output.info(`second ${signal}: killing the command`);
-      this.#group?.kill();
+      return;
     }
+    if (this.#group === undefined || signal === "SIGQUIT") return;
+    if (now - this.#firstStopAt < ONE_WISH) return;
+    output.info(`second ${signal}: killing the command`);
+    this.#group.kill();
   }
 }

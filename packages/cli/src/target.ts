@@ -60,7 +60,7 @@ export function createTarget(text: string, options: TargetOptions): Target {
 
 function bad(text: string, problem: string): never {
   // The text may hold a password: not more than its beginning up to it.
-  throw new InvalidArgumentError(`${text.replace(/\/\/.*@/s, "//…@")} ${problem}.`);
+  throw new InvalidArgumentError(`${text.replace(/(:\/\/|:).*@/s, "$1…@")} ${problem}.`);
 }
 
 // ── tcp, unix ──

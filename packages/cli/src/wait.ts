@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { type Clock, onAbort } from "@holdfast/clock";
+import { readBytes } from "@holdfast/controller/internal";
 import {
   every,
   isTerminalError,
@@ -283,7 +283,7 @@ async function withServer(
     code = await waitThenRun(targets, launch, options, { ...tools, signal: ended.signal });
   } finally {
     isOver = true;
-    await server.stop(options.grace);
+    await stops.during(server, () => server.stop(options.grace));
     await exited;
   }
   return server.problem === undefined ? code : failureOf(code);
@@ -343,7 +343,7 @@ function targetOf(parser: Command, text: string, options: WaitCliOptions, clock:
 
 function fileOf(path: string): Buffer {
   try {
-    return readFileSync(path);
+    return readBytes(path);
   } catch (error) {
     throw new InvalidArgumentError((error as Error).message);
   }

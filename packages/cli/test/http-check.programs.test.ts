@@ -91,6 +91,18 @@ const HEADERS = {
   "Proxy-Authorization": "s3cret",
 };
 
+test.each([false, true])(
+  "a status is the reason though its body stalls, follow: %s",
+  async (follow) => {
+    const { port } = await site(false, (_, response) => {
+      response.writeHead(503);
+      response.write("hel");
+    });
+    const url = `http://127.0.0.1:${port}/`;
+    await expect(check(url, { follow, body: "hello" })).rejects.toThrow("HTTP 503");
+  },
+);
+
 describe("a redirect", () => {
   const hops: [name: string, from: boolean, to: boolean, host: string][] = [
     ["another port", false, false, "127.0.0.1"],
@@ -117,6 +129,14 @@ describe("a redirect", () => {
       "Bearer s3cret",
       `Basic ${Buffer.from("u:p").toString("base64")}`,
     ]);
+  });
+
+  test("is followed though its body stalls", async () => {
+    const { port } = await site(false, (request, response) => {
+      if (request.url === "/") response.writeHead(302, { location: "/b" }).write("hel");
+      else ok(request, response);
+    });
+    await check(`http://127.0.0.1:${port}/`, { follow: true, body: "hello" });
   });
 
   test("within its origin keeps them, also behind another origin", async () => {

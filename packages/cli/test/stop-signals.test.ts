@@ -120,6 +120,18 @@ it.each([
   expect(events).toEqual([]);
 });
 
+it("kills at the second SIGTERM also what began to stop after the first", async () => {
+  listen();
+  send("SIGTERM");
+  run();
+  await clock.step(999);
+  send("SIGTERM");
+  expect(events).toEqual([]);
+  await clock.step(1_000);
+  send("SIGTERM");
+  expect(events.slice(-2)).toEqual(["second SIGTERM: killing the command", "kill"]);
+});
+
 it("leaves SIGTSTP to the system on a terminal: it suspends holdfast, too", () => {
   const before = process.listenerCount("SIGTSTP");
   listen(true);

@@ -338,6 +338,22 @@ describe("holdfast wait --server", () => {
     ]);
   });
 
+  test.each([["file:/nonexistent"], ["exec:true"]])(
+    "kills the server at a second SIGTERM during its stop, with the target %s",
+    async (target) => {
+      const line = "trap 'echo stops' TERM; echo runs; while :; do sleep 0.1; done";
+      const options = ["--grace", "1000s", "--server", line, target];
+      const run = new Holdfast(["wait", ...options, ...sh("exec sleep 1000")]);
+      await run.printed(/runs/);
+      run.kill("SIGTERM");
+      await run.printed(/stops/);
+      // The same wish within a second.
+      const again = setInterval(() => run.kill("SIGTERM"), 200);
+      onTestFinished(() => clearInterval(again));
+      expect((await run.ended()).code).toBe(143);
+    },
+  );
+
   test("refuses a port that answers before the server starts", async () => {
     const port = await listen(createServer());
     const args = ["--server", "echo started", `tcp:127.0.0.1:${port}`];
@@ -399,6 +415,7 @@ describe("the arguments of holdfast wait", () => {
     [["udp:53"], "is no target"],
     [["http://"], "is no valid URL"],
     [["http://user:secret@[bad/"], "http://…@[bad/ is no valid URL"],
+    [["user:secret@host:1"], "user:…@host:1 is no target"],
     [["--timeout", "60", "tcp:1"], "60 has no unit"],
     [["--interval", "0", "tcp:1"], "Expected more than 0"],
     [["--stable", "0", "tcp:1"], "at least 1"],

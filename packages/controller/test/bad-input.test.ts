@@ -304,6 +304,14 @@ const controllerDoors: Door[] = [
   ),
   method(
     controller,
+    "addSource",
+    "throws",
+    [source, live],
+    ["source", required(methods("start"))],
+    ["signal", signal],
+  ),
+  method(
+    controller,
     "run",
     "rejects",
     [live, {}],
@@ -345,6 +353,7 @@ const stored: Kind = (path, valid) => [
 const sqlLock = {
   name: required(all(text, stored)),
   table,
+  random: func,
 };
 
 const electionDurations = {
@@ -456,6 +465,7 @@ const electionDoors: Door[] = [
       "options",
       object<FileLockOptions>({
         clock: methods("monotonic", "newTimer", "afterFunc", "sleep"),
+        random: func,
       }),
     ],
   ),
@@ -477,7 +487,10 @@ const electionDoors: Door[] = [
     RedisLock,
     [{ eval: async () => undefined }, { key: "key" }],
     ["client", required(methods("eval"))],
-    ["options", required(object<RedisLockOptions>({ key: required(text), firstToken: func }))],
+    [
+      "options",
+      required(object<RedisLockOptions>({ key: required(text), firstToken: func, random: func })),
+    ],
   ),
 ];
 

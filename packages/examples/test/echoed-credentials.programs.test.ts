@@ -2,11 +2,23 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
-import { atUrl, builtIn, Cluster, KubeClient } from "@holdfast/kubernetes";
+import { realClock } from "@holdfast/clock";
+import { FakeApi } from "@holdfast/fake-apiserver";
+import {
+  atUrl,
+  builtIn,
+  Cluster,
+  KubeClient,
+  type KubeObject,
+  type KubeTransport,
+  runOperator,
+} from "@holdfast/kubernetes";
+import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import { WebhookPublisher } from "@holdfast/outbox/webhook";
-import { expectOk } from "@holdfast/wait";
+import { expectOk, poll } from "@holdfast/wait";
 import fc from "fast-check";
+import { Registry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { errorOf } from "../../../test/error-of.ts";
 
@@ -55,7 +67,7 @@ const statusOf = (text: string) => ({
   details: { name: text, causes: [{ field: text, message: text }], [text]: 1 },
 });
 const watchError = (text: string): string =>
-  `${JSON.stringify({ type: "ERROR", object: { ...statusOf(text), code: 410 } })}\n`;
+  `${JSON.stringify({ type: "ERROR", object: { ...statusOf(text), code: 500 } })}\n`;
 
 let url: string;
 let form: Form;
@@ -199,4 +211,100 @@ it("an informer does not repeat what its server repeats in an ERROR of a watch, 
       for (const shape of [secret, ...inBase64(secret)]) expect(said).not.toContain(shape);
     }
   }
+});
+
+interface EventObject extends KubeObject {
+  readonly note?: string;
+  readonly reason?: string;
+}
+
+it("an operator repeats what its servers repeat in no Event, log or metric", async () => {
+  const secret = "xyzzy-0123456789-plugh";
+  const ConfigMap = builtIn("v1", "ConfigMap");
+  const Event = builtIn<EventObject>("events.k8s.io/v1", "Event");
+  const api = new FakeApi({ clock: realClock, resources: [ConfigMap, Event] });
+  const { lines, logger } = logs();
+  const echo = atUrl(url, { token: () => secret, logger });
+  // The operator's own server echoes the requests for Pods only, so that caches and Events work.
+  const transport: KubeTransport = {
+    description: "both",
+    send: (request, signal) =>
+      (request.path.includes("/pods/") ? echo : api.transport).send(request, signal),
+  };
+  const doors: typeof DOORS = {
+    ...DOORS,
+    "the operator's client": (one) => errorOf(own.get(builtIn("v1", "Pod"), `default/${one}`)),
+  };
+  let own: KubeClient = api.client;
+  const failing = new Map<string, () => Promise<unknown>>();
+  for (const [door, fail] of Object.entries(doors))
+    for (const respond of Object.values(ANSWERS))
+      for (const drawn of FORMS)
+        failing.set(`case-${failing.size}`, async () => {
+          answer = respond;
+          form = drawn;
+          const error = await fail(door === "the operator's client" ? "ann" : secret);
+          return [error].flat()[0];
+        });
+  for (const name of failing.keys())
+    await api.client.create(ConfigMap, { metadata: { namespace: "default", name } });
+
+  let failures = 0;
+  const done = new Set<string>();
+  const register = new Registry();
+  const stop = new AbortController();
+  const running = runOperator(
+    {
+      name: "echoed",
+      transport,
+      leaderElection: false,
+      health: false,
+      logger,
+      metrics: prometheusMetrics({ register }),
+      setup({ client, cluster, controller }) {
+        own = client;
+        const maps = cluster.watch(ConfigMap);
+        return () => [
+          controller({
+            name: "echoed",
+            workers: 1, // the answer is that of one case at a time
+            sources: [maps.source()],
+            failureEvents: maps,
+            async reconcile({ key }) {
+              const name = key.replace("default/", "");
+              if (done.has(name)) return;
+              done.add(name);
+              const error = await failing.get(name)?.();
+              if (error === undefined) return;
+              failures++;
+              throw error;
+            },
+          }),
+        ];
+      },
+    },
+    stop.signal,
+  );
+  const notes = async (): Promise<readonly string[]> => {
+    const all: string[] = [];
+    for await (const { reason, note = "" } of api.client.list(Event))
+      if (reason === "ReconcileFailed") all.push(note);
+    return all;
+  };
+  const isComplete = async () => done.size === failing.size && (await notes()).length === failures;
+  await poll(isComplete, { backoff: { duration: 50 }, timeout: Number.POSITIVE_INFINITY });
+  const metrics = await register.metrics();
+  stop.abort();
+  await running;
+  expect(failures).toBeGreaterThan(failing.size / 2);
+  expect(metrics).toContain("controller_runtime_reconcile_errors_total");
+  const seen = { notes: await notes(), lines, metrics };
+  const said = inspect(seen, {
+    depth: 12,
+    showHidden: true,
+    maxStringLength: null,
+    maxArrayLength: null,
+  });
+  for (const shape of [secret, encodeURIComponent(secret), ...inBase64(secret)])
+    expect(said).not.toContain(shape);
 });

@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { silentLogger } from "@holdfast/controller";
+import { MemoryLock, silentLogger } from "@holdfast/controller";
 import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, type OperatorSetup, type Resource, runOperator } from "@holdfast/kubernetes";
 import { seededRandom } from "@holdfast/wait";
@@ -10,7 +10,16 @@ import { definedResources } from "../src/dns-sync/manifests.ts";
 import { dnsSync } from "../src/dns-sync/operator/dns-sync.ts";
 import { DnsRecord, DnsZone } from "../src/dns-sync/operator/resources.ts";
 import { DnsProvider } from "../src/dns-sync/provider/dns-provider.ts";
+import { simulate as ethernet } from "../src/ethernet/simulate.ts";
 import { ConfigMap, Greeting, greeter } from "../src/greeter/greeter.ts";
+import { compareForms } from "../src/herd/compare-forms.ts";
+import { scenario } from "../src/herd/scenario.ts";
+import { START } from "../src/playground/draft.ts";
+import { drawDelays, drawHerd } from "../src/playground/draw.ts";
+import { settingsOf } from "../src/playground/settings.ts";
+import { leaderCron } from "../src/recipes/leader-cron.ts";
+import { waitUntilReady } from "../src/recipes/wait-until-ready.ts";
+import { moves } from "../src/slots/moves.ts";
 import { Website } from "../src/website/resources.ts";
 import { websites } from "../src/website/website.ts";
 import { jobTemplate, nightly } from "./cron-task/cron-world.ts";
@@ -131,19 +140,86 @@ async function requestsOf(program: Program): Promise<string[]> {
   return requests;
 }
 
+/** Lets the machine's time and chance throw, and returns where they were asked: an error may be caught on its way. */
+function refuseMachine(): readonly string[] {
+  const asked: string[] = [];
+  const refuse = (name: string) => (): never => {
+    asked.push(new Error(name).stack ?? name);
+    throw new Error(`${name} is no argument`);
+  };
+  vi.spyOn(Math, "random").mockImplementation(refuse("Math.random"));
+  vi.spyOn(Date, "now").mockImplementation(refuse("Date.now"));
+  vi.spyOn(performance, "now").mockImplementation(refuse("performance.now"));
+  vi.spyOn(globalThis.crypto, "randomUUID").mockImplementation(refuse("randomUUID"));
+  vi.spyOn(globalThis.crypto, "getRandomValues").mockImplementation(refuse("getRandomValues"));
+  return asked;
+}
+
 describe.each(Object.entries(PROGRAMS))("the operator %s", (_, program) => {
   it("is a function of its clock, its randomness and its server", async () => {
-    const asked: string[] = [];
-    const refuse = (name: string) => (): never => {
-      asked.push(new Error(name).stack ?? name);
-      throw new Error(`${name} is no argument`);
-    };
-    vi.spyOn(Math, "random").mockImplementation(refuse("Math.random"));
-    vi.spyOn(Date, "now").mockImplementation(refuse("Date.now"));
-    vi.spyOn(globalThis.crypto, "randomUUID").mockImplementation(refuse("randomUUID"));
+    const asked = refuseMachine();
     const first = await requestsOf(program);
     expect(first.length).toBeGreaterThan(500);
     expect(await requestsOf(program)).toEqual(first);
     expect(asked).toEqual([]);
   });
+});
+
+/** Programs without a cluster: what each does, as a value. */
+const OTHERS: Record<string, () => Promise<unknown>> = {
+  ethernet: () => ethernet({ stations: 5, bytes: 1_518, duration: 100, seed: 1 }),
+  herd: () => compareForms({ ...scenario(1), clients: 50 }),
+  slots: () => moves(1),
+  "the playground": async () => {
+    const checked = settingsOf({ ...START, clients: "50" });
+    if ("problems" in checked) throw new Error(JSON.stringify(checked.problems));
+    return [drawDelays(checked.settings), await drawHerd(checked.settings)];
+  },
+  "leader-cron": async () => {
+    const ran: unknown[] = [];
+    const lock = new MemoryLock();
+    return await whatHappens(ran, async ({ clock, random, signal }) => {
+      const runs = ["a", "b"].map((identity) => {
+        const job = (_: AbortSignal, token: number) => ran.push([clock.now(), identity, token]);
+        const options = { lock, identity, interval: 60_000, signal, clock, random };
+        return leaderCron(job, { ...options, log: (line) => void ran.push(line) });
+      });
+      await Promise.all(runs);
+    });
+  },
+  "wait-until-ready": () => {
+    const calls: unknown[] = [];
+    return whatHappens(calls, ({ clock, random, signal }) => {
+      const answer = async (): Promise<Response> => {
+        calls.push(clock.now());
+        return new Response("", { status: calls.length < 9 ? 503 : 200 });
+      };
+      const options = { clock, random, signal, fetch: answer, log: () => {} };
+      return waitUntilReady("https://example.org", options);
+    });
+  },
+};
+
+/** What a program notes in three hours. */
+async function whatHappens(
+  notes: readonly unknown[],
+  run: (given: Pick<World, "clock" | "random"> & { signal: AbortSignal }) => Promise<unknown>,
+): Promise<readonly unknown[]> {
+  const clock = new FakeClock({ now: 0 });
+  const stop = new AbortController();
+  await clock.run(async () => {
+    const running = run({ clock, random: seededRandom(7), signal: stop.signal }).catch(() => {});
+    await clock.sleep(3 * 3_600_000);
+    stop.abort();
+    await running;
+  });
+  return notes;
+}
+
+it.each(Object.entries(OTHERS))("%s is a function of its arguments", async (_, run) => {
+  const asked = refuseMachine();
+  const first = JSON.stringify(await run());
+  expect(first.length).toBeGreaterThan(20);
+  expect(JSON.stringify(await run())).toBe(first);
+  expect(asked).toEqual([]);
 });

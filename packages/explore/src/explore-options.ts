@@ -51,19 +51,18 @@ export interface ExploreSettings<State> {
   readonly only?: string | undefined;
 
   /**
-   * The maximum number of worlds. If there are more, some of each type of fault are drawn. Whole, at least 1.
+   * The maximum number of worlds, without those of `pairs`. If there are more, some of each type of fault are drawn. Whole, at least 1.
    *
    * @defaultValue `1_000`
    */
   readonly worlds?: number | undefined;
 
   /**
-   * Real time after which no other world begins, in milliseconds. Above 0; `Infinity` means no limit. At least one world
-   * runs. The worlds are in an order that has a world of each type of fault first, then the next of each, and those with
-   * two faults last. The default is below the limit of vitest and jest for a test: for an exploration that takes longer,
-   * raise both.
+   * Real time after which no other world begins, in milliseconds. Above 0. At least one world runs, and `notRun` of the
+   * report has the others. The worlds are in an order that has a world of each type of fault first, then the next of
+   * each, and those with two faults last.
    *
-   * @defaultValue `4_000`
+   * @defaultValue `Infinity`: no limit. A test needs a limit of its runner that is long enough
    */
   readonly time?: number | undefined;
 
@@ -75,9 +74,10 @@ export interface ExploreSettings<State> {
   readonly signal?: AbortSignal | undefined;
 
   /**
-   * Number of worlds with two faults, drawn. Whole, at least 0.
+   * Number of worlds with two faults, drawn: most second ones meet a step that is there because of the first, such as
+   * another attempt. Whole, at least 0.
    *
-   * @defaultValue `0`
+   * @defaultValue `100`, or as many as `worlds` allows beside those with one fault
    */
   readonly pairs?: number | undefined;
 
@@ -310,11 +310,12 @@ const OPTIONS: OptionNames<ExploreOptions<never, never>> = {
 export type ResolvedExplore<World, State = unknown> = {
   readonly [Name in Exclude<
     keyof ExploreOptions<World, State>,
-    "only" | "signal" | "revisionOf" | "upgradeFrom"
+    "only" | "signal" | "pairs" | "revisionOf" | "upgradeFrom"
   >]-?: Exclude<ExploreOptions<World, State>[Name], undefined>;
 } & {
   readonly only: string | undefined;
   readonly signal: AbortSignal | undefined;
+  readonly pairs: number | undefined;
   readonly upgradeFrom: ExploreOptions<World, State>["upgradeFrom"];
   readonly revisionOf: (world: World) => string;
   /** The methods of linked systems, as the run without a fault has found them. */
@@ -368,9 +369,9 @@ function resolvePlans<State>(settings: ExploreSettings<State>) {
 }
 
 function resolveLimits<State>(settings: ExploreSettings<State>) {
-  const { worlds = 1_000, pairs = 0, time = 4_000, signal } = settings;
+  const { worlds = 1_000, pairs, time = Number.POSITIVE_INFINITY, signal } = settings;
   requireWhole("options.worlds", worlds, 1);
-  requireWhole("options.pairs", pairs, 0);
+  if (pairs !== undefined) requireWhole("options.pairs", pairs, 0);
   requireAbove("options.time", time, 0);
   if (signal !== undefined) requireSignal("options.signal", signal);
   return { worlds, pairs, time, signal };

@@ -6,6 +6,7 @@ import { type ExploreOptions, type ResolvedExplore, resolveExplore } from "./exp
 import { beginsWithHidden, comparable, hiddenBy, type Masks, masksOf } from "./mask.ts";
 import {
   AT_REST,
+  addedSteps,
   drawPlans,
   type Fault,
   faultsAfter,
@@ -52,6 +53,9 @@ export interface ExplorationReport {
   readonly simulated: number;
 }
 
+/** Worlds with two faults, as far as the number of worlds allows. */
+const DEFAULT_PAIRS = 100;
+
 /** The run without a fault. */
 interface Reference extends Outcome {
   readonly instants: readonly number[];
@@ -75,7 +79,6 @@ interface Reference extends Outcome {
  *
  * // Pays an order, then marks it. A crash between the two pays twice.
  * const problem = await explore({
- *   time: 60_000, // no world begins after a minute
  *   world: () => ({ paid: 0, isMarked: false }),
  *   async run({ world, link, signal, clock }) {
  *     const pay = link(async () => void (world.paid += 5), "pay");
@@ -199,12 +202,14 @@ async function masksFor<World>(
   throw wrongWithout(other, [`another seed leads to another state: ${lost.join(", ")}`, remedy]);
 }
 
-/** Says so if the program does nothing: whatever it is, every world passes then. */
-function idleness({ steps }: Outcome): string[] {
+/** Says so if the program does nothing: every world passes then. A reconcile that rightly writes nothing is work. */
+function idleness({ steps, hasReconciled }: Outcome): string[] {
   if (steps.some(({ reads, isDone = false }) => !reads && isDone)) return [];
   const refused = steps.find(({ reads }) => !reads);
   if (refused === undefined)
-    return ["the program does nothing: it has no write and no call of a linked system"];
+    return hasReconciled
+      ? []
+      : ["the program does nothing: it has no reconcile, no write and no call of a linked system"];
   return [
     `the program does nothing: every write was refused, ${refused.text} with ${refused.outcome}`,
   ];
@@ -297,8 +302,8 @@ class Exploration<World> {
       ([fault]) => this.#single(fault as Fault),
     );
     await each(this.#upgradesWithFaults(), (plan) => this.#judged(plan));
-    const run = await this.#pairs(pairs, { hasTime, random });
-    this.#skip("pairs", pairs - run);
+    const count = pairs ?? Math.min(DEFAULT_PAIRS, Math.max(0, worlds - this.#worlds));
+    this.#skip("pairs", await this.#pairs(count, { hasTime, random }));
   }
 
   #skip(type: string, count = 1): void {
@@ -309,7 +314,8 @@ class Exploration<World> {
     const { busySteps: steps, restStep } = await this.#judged([fault]);
     const { instants } = this.#reference;
     const places = { steps, instants, hasStart: false, restStep };
-    if (this.#options.pairs > 0 || fault.type.endsWith(AT_REST)) this.#run.push({ fault, places });
+    if (this.#options.pairs !== 0 || fault.type.endsWith(AT_REST))
+      this.#run.push({ fault, places });
     return places;
   }
 
@@ -322,22 +328,39 @@ class Exploration<World> {
       );
   }
 
-  /** Runs worlds with two faults, and returns how many: one that was run, and one of the steps that its world had after it. */
+  /**
+   * Runs worlds with two faults: one that was run, and one of the steps that its world had after it. In three of
+   * four, the second fault meets a step that is there because of the first, while there are others of the kind.
+   *
+   * @returns how many are left
+   */
   async #pairs(
     count: number,
     { hasTime, random }: { readonly hasTime: () => boolean; readonly random: Random },
   ): Promise<number> {
-    const drawn = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+    const index = (list: readonly unknown[]): number => Math.floor(random() * list.length);
+    const { steps } = this.#reference;
     const firsts = this.#run.flatMap(({ fault, places }) => {
       const seconds = faultsAfter(fault, places, this.#options.without);
-      return seconds.length === 0 ? [] : [{ fault, seconds }];
+      return seconds.length === 0
+        ? []
+        : [{ fault, seconds, added: addedSteps(places.steps, steps) }];
     });
-    let run = 0;
-    for (; run < count && firsts.length > 0 && hasTime(); run += 1) {
-      const { fault, seconds } = drawn(firsts);
-      await this.#judged([fault, drawn(seconds)]);
+    const ofAdded = firsts.flatMap(({ fault, seconds, added }) =>
+      seconds
+        .filter(({ type, at }) => type !== HAND_OVER && added.has(at))
+        .map((second): Plan => [fault, second]),
+    );
+    const draw = (): Plan => {
+      const { fault, seconds } = firsts[index(firsts)] as (typeof firsts)[number];
+      return [fault, seconds[index(seconds)] as Fault];
+    };
+    let left = firsts.length === 0 ? 0 : count;
+    for (; left > 0 && hasTime(); left -= 1) {
+      const [plan] = left % 4 === 0 ? [] : ofAdded.splice(index(ofAdded), 1);
+      await this.#judged(plan ?? draw());
     }
-    return run;
+    return left;
   }
 
   async #only([first = "", second]: readonly string[], only: string): Promise<void> {

@@ -99,6 +99,18 @@ export function faultsAfter(first: Fault, places: Places, without: readonly stri
   });
 }
 
+/** Numbers of the steps that a world has more often than another one: those that its fault has led to. */
+export function addedSteps(steps: readonly Step[], known: readonly Step[]): Set<number> {
+  const left = new Map<string, number>();
+  for (const { text } of known) left.set(text, (left.get(text) ?? 0) + 1);
+  const added = steps.filter(({ text }) => {
+    const count = left.get(text) ?? 0;
+    left.set(text, count - 1);
+    return count <= 0;
+  });
+  return new Set(added.map(({ number }) => number));
+}
+
 /** At most `count` of the plans, of all types alike: one of each type, then the next of each. */
 export function drawPlans(plans: readonly Plan[], count: number, random: Random): Plan[] {
   const lists = [...groups(plans).values()];

@@ -35,6 +35,9 @@ export class Reconciles {
   readonly #running = new Set<Running>();
   readonly #onOverlap: (text: string) => void;
 
+  /** Whether one has succeeded. */
+  hasSucceeded = false;
+
   /** @param onOverlap - called with what is wrong when two replicas work on one key */
   constructor(onOverlap: (text: string) => void) {
     this.#onOverlap = onOverlap;
@@ -64,6 +67,7 @@ export class Reconciles {
       try {
         const result = await reconcile(request);
         this.#open.delete(label);
+        this.hasSucceeded = true;
         return result;
       } catch (error) {
         if (isOver(error, request.signal)) this.#open.delete(label);

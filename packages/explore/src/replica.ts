@@ -1,6 +1,7 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { deferred } from "@holdfast/clock/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
+import { uuidFrom } from "@holdfast/wait/internal";
 import type { ProgramContext } from "./explore-options.ts";
 import type { Journal } from "./journal.ts";
 import { type LinkedCalls, Linker } from "./link.ts";
@@ -77,7 +78,7 @@ export class Replica {
     const { journal, reconciles } = this.#world;
     return {
       ...{ world, clock, random, signal, replica, crashed, awake, link, step },
-      uid: () => uidOf(random),
+      uid: () => uuidFrom(random),
       logger: journal.loggerOf(replica, this.#world.logger),
       note: (text) => journal.note(replica, text),
       starting: (part) => {
@@ -143,10 +144,4 @@ async function failCall(): Promise<never> {
 /** Code of a crashed replica waits here. */
 export function never(): Promise<never> {
   return new Promise(() => {});
-}
-
-/** A unique id in the form of a UUID of version 4, drawn from the seed. */
-function uidOf(random: Random): string {
-  const digits = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join("");
-  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20)}`;
 }

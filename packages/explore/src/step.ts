@@ -53,7 +53,8 @@ export interface StepOptions<Value = unknown> {
     | undefined;
 
   /**
-   * Whether the step only reads. A program all of whose steps only read does nothing, and is reported.
+   * Whether the step only reads. A program all of whose steps only read, and that has no reconcile of `watch`, does
+   * nothing, and is reported.
    *
    * @defaultValue `false`
    */

@@ -46,6 +46,8 @@ export interface Outcome {
   readonly counts: ReadonlyMap<string, number>;
   /** Whether the program has said when it is ready. */
   readonly hasStart: boolean;
+  /** Whether a reconcile has succeeded. */
+  readonly hasReconciled: boolean;
   /** Timers beyond the longest that a world waits for. */
   readonly left: readonly string[];
 }
@@ -120,6 +122,7 @@ export class Trial<World> implements ReplicaWorld {
   #revision = "";
   #changedAt = 0;
   #lastChange = 0;
+  #crashedAt: number | undefined;
   #hasStart = false;
   #starting: string | undefined;
   #onReady: (() => void) | undefined;
@@ -149,8 +152,11 @@ export class Trial<World> implements ReplicaWorld {
   }
 
   async run(): Promise<Outcome> {
-    const onRejection = (cause: unknown): void =>
+    const onRejection = (cause: unknown): void => {
+      // A replica that has crashed handles nothing more.
+      if (this.#crashedAt === this.#now) return;
       this.#fail("a promise of the program was rejected, and nobody handled it", { cause });
+    };
     const { signal } = this.#options;
     signal?.throwIfAborted();
     PROCESS?.on("unhandledRejection", onRejection);
@@ -181,6 +187,7 @@ export class Trial<World> implements ReplicaWorld {
       restStep: this.#restStep,
       counts: this.#options.countsOf(this.#world),
       hasStart: this.#hasStart,
+      hasReconciled: this.reconciles.hasSucceeded,
       left: [...this.#left],
     };
   }
@@ -275,6 +282,7 @@ export class Trial<World> implements ReplicaWorld {
   }
 
   #crash(replica: Replica, fault: string): Promise<never> {
+    this.#crashedAt = this.#now;
     this.#fleet.crash(replica, fault.endsWith("-down") ? DOWN : 0);
     return never();
   }

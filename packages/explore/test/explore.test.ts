@@ -80,12 +80,8 @@ async function failureOf(work: Promise<unknown>): Promise<ExplorationError> {
 
 describe("explore", () => {
   it("finds nothing in a program that may be cut anywhere", async () => {
-    const report = await explore({
-      time: Number.POSITIVE_INFINITY,
-      ...options,
-      run: payer("settle"),
-    });
-    expect(report).toMatchObject({ planned: report.worlds });
+    const report = await explore({ ...options, run: payer("settle") });
+    expect(report).toMatchObject({ planned: report.worlds - 100, notRun: {} });
     expect(Object.keys(report.faults).sort()).toEqual([
       ...["call-failed", "crash-after", "crash-after-down", "crash-before", "crash-before-down"],
       ...["hand-over", "response-lost"],
@@ -93,10 +89,63 @@ describe("explore", () => {
   });
 
   it("names the step at which a crash makes a difference", async () => {
-    const error = await failureOf(
-      explore({ time: Number.POSITIVE_INFINITY, ...options, run: payer("pay") }),
-    );
+    const error = await failureOf(explore({ ...options, run: payer("pay") }));
     expect(error.message).toContain('crash after step 2, bank.pay("a")\n  a: expected 5, got 10\n');
+  });
+});
+
+describe("an exploration with its defaults", () => {
+  /** Asks once more after a failure, and not again after that of the second. */
+  const asking =
+    (attempts: number) =>
+    async ({ link, world, signal, clock }: ProgramContext<Map<string, number>>): Promise<void> => {
+      const set = link(async () => void world.set("a", 1), "set");
+      for (let left = attempts; left > 0; left -= 1) {
+        const isSet = await set().then(
+          () => true,
+          () => false,
+        );
+        if (isSet) break;
+      }
+      await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
+    };
+  const asked = {
+    world: () => new Map<string, number>(),
+    scenario: async () => {},
+    stateOf: (world: Map<string, number>) => world,
+  };
+
+  it("runs every world, whatever time it takes", async () => {
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => {
+      now += 3_600_000;
+      return now;
+    });
+    const { notRun, worlds, planned } = await explore({ ...asked, run: asking(3) });
+    vi.restoreAllMocks();
+    expect(notRun).toEqual({});
+    expect(worlds).toBe(planned + 100);
+  });
+
+  it("finds a bug behind a second fault", async () => {
+    const error = await failureOf(explore({ ...asked, run: asking(2) }));
+    expect(error.only).toBe("call-failed:1+call-failed:2");
+  });
+
+  it("accepts reconciles that write nothing, and accuses a program without any", async () => {
+    const idling = (isWoken: boolean) =>
+      explore({
+        ...asked,
+        async run({ watch, step, signal, clock }) {
+          await step({ text: "list", reads: true }, async () => {});
+          if (isWoken) await watch("idle", () => {})({ key: "a", signal });
+          await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
+        },
+      });
+    expect((await idling(true)).notRun).toEqual({});
+    expect((await failureOf(idling(false))).message).toContain(
+      "the program does nothing: it has no reconcile, no write and no call of a linked system",
+    );
   });
 });
 
@@ -106,7 +155,7 @@ describe("an exploration with a limit", () => {
   const settling = { ...options, run: payer("settle") };
 
   it("runs one world after its time, and says which were not run", async () => {
-    const whole = await explore({ ...settling, time: Number.POSITIVE_INFINITY, pairs: 3 });
+    const whole = await explore({ ...settling, pairs: 3 });
     expect(whole.notRun).toEqual({});
     const { worlds, planned, faults, notRun } = await explore({
       ...{ ...settling, logger, pairs: 3 },
@@ -122,8 +171,7 @@ describe("an exploration with a limit", () => {
   });
 
   it("has a world of each type of fault before a second one of any", async () => {
-    const time = Number.POSITIVE_INFINITY;
-    const { faults, notRun, planned } = await explore({ ...settling, time, worlds: 7 });
+    const { faults, notRun, planned } = await explore({ ...settling, worlds: 7 });
     expect(new Set(Object.values(faults))).toEqual(new Set([1]));
     expect(Object.keys(faults)).toHaveLength(7);
     const left = Object.values(notRun).reduce((sum, count) => sum + count, 0);

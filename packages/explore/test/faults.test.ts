@@ -67,7 +67,7 @@ describe("a report", () => {
 
   it("has no pairs of a single fault", async () => {
     const without = [...DOWN, "crash-before", "hand-over", "call-failed", "response-lost"];
-    expect(await exploring(put(1), { without, pairs: 3 })).toMatchObject({ worlds: 1 });
+    expect(await exploring(put(1), { without, pairs: 3 })).toMatchObject({ worlds: 1, notRun: {} });
   });
 });
 
@@ -342,7 +342,7 @@ test("a replica may crash while it stops", async () => {
     await listening.catch(() => {});
     if (!signal.aborted) await rest(signal);
   });
-  expect(faults["crash-after"]).toBe(2);
+  expect(faults["crash-after"]).toBeGreaterThan(2);
 });
 
 describe("a lost lease", () => {

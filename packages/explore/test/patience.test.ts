@@ -63,7 +63,6 @@ const exploring = (work: Work, more: Partial<ExploreOptions<Jobs>> = {}) =>
     scenario: async () => {},
     stateOf: ({ rows }) => rows,
     worlds: 30,
-    time: Number.POSITIVE_INFINITY,
     ...more,
   });
 

@@ -161,6 +161,7 @@ const REFUSED: Readonly<Record<string, Parts>> = {
   "a default of an embedded object without a kind": {
     field: { ...EMBEDDED, ...OPEN, default: { a: 1 } },
   },
+  "a default of the metadata": rooted({ type: "object", default: {} }),
   "a default in the metadata": rooted({
     type: "object",
     properties: { name: { ...TEXT, default: "x" } },
@@ -278,6 +279,9 @@ const ACCEPTED: Readonly<Record<string, Parts>> = {
   "an unknown format": { field: { ...TEXT, format: "zz" } },
   "nulls for fields of a schema": {
     field: { ...TEXT, description: null, items: null, required: null },
+  },
+  "keywords that are not supported and empty": {
+    field: { type: "object", definitions: {}, patternProperties: {}, $schema: "", id: "" },
   },
   "a limit of the name": rooted({
     type: "object",

@@ -4,6 +4,7 @@ import { applies } from "./scripts/applies.ts";
 import { builtIns } from "./scripts/built-ins.ts";
 import { coordination } from "./scripts/coordination.ts";
 import { deletions } from "./scripts/deletions.ts";
+import { details } from "./scripts/details.ts";
 import { discovery } from "./scripts/discovery.ts";
 import { errors } from "./scripts/errors.ts";
 import { forms } from "./scripts/forms.ts";
@@ -33,6 +34,7 @@ export const scripts: Readonly<Record<string, readonly Script[]>> = {
   coordination,
   errors,
   forms,
+  details,
   discovery,
   rights,
 };

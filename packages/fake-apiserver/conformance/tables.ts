@@ -4,6 +4,7 @@ import { apply, get, jsonPatch, mergePatch, post, put, remove } from "./steps.ts
 import { counts } from "./tables/counts.ts";
 import { defaults } from "./tables/defaults.ts";
 import { embedded } from "./tables/embedded.ts";
+import { inherited } from "./tables/inherited.ts";
 import { lists } from "./tables/lists.ts";
 import { metadata } from "./tables/metadata.ts";
 import { nulls } from "./tables/nulls.ts";
@@ -32,6 +33,7 @@ const TABLES: Readonly<Record<string, Table>> = {
   versions,
   words,
   metadata,
+  inherited,
 };
 
 const ANY = { type: "object", "x-kubernetes-preserve-unknown-fields": true };

@@ -23,6 +23,9 @@ export type {
   KubeListOptions,
   KubeReadOptions,
   KubeRequestOptions,
+  KubeUpgradeOptions,
+  KubeWatchEvent,
+  KubeWatchOptions,
   KubeWriteOptions,
 } from "./client/call-options.ts";
 export { type EnsureCrdOptions, ensureCrd } from "./client/ensure-crd.ts";
@@ -68,7 +71,9 @@ export type {
   StoredObject,
   UpdateInput,
 } from "./object/kube-object.ts";
+export { metadataOf } from "./object/metadata-of.ts";
 export { keyOf, type ObjectName, type ObjectRef } from "./object/object-ref.ts";
+export { Quantity, type QuantityInput } from "./object/quantity.ts";
 export {
   type ConditionedStatus,
   type CustomObject,
@@ -122,6 +127,7 @@ export {
   type KubeConfigLike,
 } from "./transport/from-kube-config.ts";
 export { type FromKubectlOptions, fromKubectl } from "./transport/from-kubectl.ts";
+export type { Impersonation } from "./transport/impersonation.ts";
 export { type InClusterOptions, inCluster } from "./transport/in-cluster.ts";
 export type { KubeRequest, KubeResponse, KubeTransport } from "./transport/kube-transport.ts";
 export {

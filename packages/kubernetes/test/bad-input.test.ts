@@ -17,6 +17,7 @@ import {
   keyOf,
   LeaseLock,
   type LeaseLockOptions,
+  metadataOf,
   type OperatorOptions,
   type OwnerOfOptions,
   ownConditions,
@@ -122,6 +123,7 @@ const objectDoors = [
     ],
   ),
   throws(fromCrd, [{}, "v1"], ["crd", isObject], ["version", kinds.unchecked]),
+  throws(metadataOf, [ConfigMap], ["resource", required(isResource)]),
   throws(keyOf, [ann], ["object", required(isObject)]),
   throws(
     ownerOf,
@@ -135,6 +137,23 @@ const objectDoors = [
     ["resource", required(isResource)],
     ["object", required(isObject)],
   ),
+];
+
+const quantity: kinds.Kind = (path) =>
+  [null, undefined, true, {}, "", "1 Gi"].map((value) => {
+    const [kind, got] =
+      typeof value === "string"
+        ? ["RangeError", JSON.stringify(value)]
+        : ["TypeError", typeof value];
+    const error = `${kind}: value must be a quantity such as "100m" or "1.5Gi", got ${got}`;
+    return { path, value, error };
+  });
+const gibibyte = new root.Quantity("1Gi");
+const quantityDoors = [
+  constructs(root.Quantity, ["1Gi"], ["value", quantity]),
+  method(gibibyte, "add", "throws", ["1"], ["other", quantity]),
+  method(gibibyte, "subtract", "throws", ["1"], ["other", quantity]),
+  method(gibibyte, "compare", "throws", ["1"], ["other", quantity]),
 ];
 
 /** Puts the bad value of an option among valid ones. */
@@ -366,7 +385,14 @@ const apiErrorDoor = constructs(
   ],
 );
 
-const doors = [apiErrorDoor, ...objectDoors, ...clusterDoors, ...helperDoors, ...operatorDoors];
+const doors = [
+  apiErrorDoor,
+  ...objectDoors,
+  ...quantityDoors,
+  ...clusterDoors,
+  ...helperDoors,
+  ...operatorDoors,
+];
 
 kinds.testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);

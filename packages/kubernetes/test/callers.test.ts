@@ -2,6 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import {
   atUrl,
   builtIn,
+  ConnectionError,
   ensureCrd,
   isApiError,
   isConnectionError,
@@ -48,9 +49,11 @@ const CALLS: Record<string, (client: KubeClient) => PromiseLike<unknown>> = {
   apply: (client) => client.apply(ConfigMap, object),
   modify: (client) =>
     client.modify(ConfigMap, ref, (stored) => Object.assign(stored, { data: {} })),
+  upgradeToApply: (client) => client.upgradeToApply(ConfigMap, ref),
   delete: (client) => client.delete(ConfigMap, ref),
   request: (client) => client.request({ path: "/version" }),
   list: (client) => client.list(ConfigMap).next(),
+  watch: (client) => client.watch(ConfigMap).next(),
   "apply with owned": (client) => client.apply(ConfigMap, OWNED, { owned: true }),
   "get with subresource": (client) => client.get(ConfigMap, ref, { subresource: "status" }),
   ensureCrd: (client) => ensureCrd(client, crd as never),
@@ -98,6 +101,27 @@ it("the stack of an error of a list shows the callers", async () => {
   }
   const { error, callers } = await clock.run(() => callersOf(readAll));
   expect([isApiError(error), callers]).toEqual([true, BOTH]);
+});
+
+async function* brokenOff(): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(new TextEncoder().encode("{}"));
+  await Promise.resolve();
+  throw new ConnectionError({ method: "GET", path: "/" }, "script", { code: "ECONNRESET" });
+}
+const gone = { type: "ERROR", object: { kind: "Status", code: 410, message: "too old" } };
+
+it.each([
+  ["the server ends it with an error", { body: gone }],
+  ["it sends no event", { body: "garbage" }],
+  ["the connection breaks", { chunks: brokenOff() }],
+  ["it lasts too long", "silence" as const],
+])("the stack of an error of an open watch shows the callers when %s", async (_, step) => {
+  const { clock, client } = world(step);
+  async function readAll(): Promise<void> {
+    for await (const _ of client.watch(ConfigMap)) expect.unreachable();
+  }
+  const { error, callers } = await clock.run(() => callersOf(readAll));
+  expect([error instanceof Error, callers]).toEqual([true, BOTH]);
 });
 
 it.each([1, 3])(

@@ -73,13 +73,25 @@ function searchExchange(real: Method): Method {
   });
 }
 
-async function* searchBody(body: KubeResponse["body"]): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    searchForSecrets(error);
-    throw error;
-  }
+/** Not a generator: that would keep `return` waiting until the next chunk. */
+function searchBody(body: KubeResponse["body"]): KubeResponse["body"] {
+  return {
+    [Symbol.asyncIterator]() {
+      const chunks = body[Symbol.asyncIterator]();
+      const next = async () => {
+        try {
+          return await chunks.next();
+        } catch (error) {
+          searchForSecrets(error);
+          throw error;
+        }
+      };
+      return {
+        next,
+        ...(chunks.return && { return: () => chunks.return?.() as ReturnType<typeof next> }),
+      };
+    },
+  };
 }
 
 /** Texts for people, such as metrics: what the method returns is searched as well. */

@@ -8,6 +8,7 @@ import {
   type KubeClient,
   type KubeConfigLike,
   type KubeObject,
+  metadataOf,
   type ObjectOf,
   type StoredObject,
 } from "@holdfast/kubernetes";
@@ -198,4 +199,22 @@ export async function withTypesOfSchemas(cluster: Cluster): Promise<void> {
   await client.create(Backup, { metadata, spec: { target: "s3" } });
   // @ts-expect-error a target must be given
   await client.create(Backup, { metadata, spec: {} });
+}
+
+export async function withMetadataAlone(cluster: Cluster): Promise<void> {
+  const PodMetadata = metadataOf(Pod);
+  const pod = await client.get(PodMetadata, "default/ann");
+  expectTypeOf(pod).toEqualTypeOf<StoredObject<KubeObject>>();
+  expectTypeOf(cluster.watch(PodMetadata).get("default/ann")).toEqualTypeOf<
+    CachedObject | undefined
+  >();
+  for await (const { object } of client.watch(PodMetadata))
+    expectTypeOf(object?.metadata.labels).toEqualTypeOf<{ [name: string]: string } | undefined>();
+  const metadata = { name: "ann", namespace: "default" };
+  // @ts-expect-error metadata alone is for reading
+  await client.create(PodMetadata, { metadata });
+  // @ts-expect-error metadata alone is for reading
+  await client.apply(PodMetadata, { metadata });
+  // @ts-expect-error metadata alone is for reading
+  await client.patch(PodMetadata, "default/ann", { metadata: { labels: { a: "1" } } });
 }

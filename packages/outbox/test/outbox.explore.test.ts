@@ -21,7 +21,6 @@ test.each([inject("simSeed")])(
   async (seed) => {
     const [worlds, pairs] = isThorough ? [1_000, 900] : [60, 20];
     const report = await explore({
-      time: Number.POSITIVE_INFINITY,
       seed,
       worlds,
       pairs,

@@ -8,6 +8,7 @@ import { parse } from "yaml";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { createProbe } from "../../src/run/machine/probe.ts";
 import { importFile } from "../../src/run/manifest/import-manifest.ts";
+import { parseManifest } from "../../src/run/manifest/parse-manifest.ts";
 import { holdfast } from "../holdfast.ts";
 import { listen } from "../listen.ts";
 import { manifestFile, Supervised } from "./supervised.ts";
@@ -156,6 +157,71 @@ ${NAMES.map((name, index) => `  e${index}: { availability: { restart: ${name} },
 });
 
 describe("a file that is read", { timeout: 240_000 }, () => {
+  const times = (count: number, text: string) => text.repeat(count);
+
+  it.each([
+    ["lists", (n: number) => `processes: ${times(n, "[")}${times(n, "]")}`],
+    ["open lists", (n: number) => `processes: ${times(n, "[")}`],
+    ["mappings", (n: number) => `processes: ${times(n, "{a: ")}x${times(n, "}")}`],
+    ["compact lists", (n: number) => `processes:\n  ${times(n, "- ")}x`],
+    ["keys", (n: number) => `processes: {${times(n, "? [")}${times(n, "]")}}`],
+    [
+      "lines",
+      (n: number) =>
+        `processes:\n${Array.from({ length: Math.min(n, 1_200) }, (_, i) => `${times(i + 1, " ")}a:`).join("\n")}`,
+    ],
+  ])("has at most 500 levels: %s", (_, textOf) => {
+    const refusal = "has more than 500 levels";
+    for (const levels of [600, 1_000, 2_000, 5_000, 10_000, 100_000]) {
+      const text = textOf(levels).slice(0, 999_999);
+      const read = parseManifest(text, "file");
+      expect(read).toMatchObject({
+        ok: false,
+        errors: [{ message: `not valid YAML: ${refusal}`, column: expect.any(Number) }],
+      });
+      expect(() => importFile(fileOf(text))).toThrow(refusal);
+    }
+    expect(parseManifest(textOf(480), "file")).not.toMatchObject({
+      errors: [{ message: expect.stringContaining("levels") }],
+    });
+  });
+
+  it("has aliases of at most 500 levels", () => {
+    const chain = (links: number) =>
+      Array.from({ length: links }, (_, i) => {
+        const inner = i === 0 ? "x" : `*a${i - 1}`;
+        return `- &a${i} ${times(98, "[")}${inner}${times(98, "]")}`;
+      }).join("\n");
+    expect(parseManifest(chain(15), "file")).toMatchObject({
+      errors: [{ message: "not valid YAML: has more than 500 levels, with those of its aliases" }],
+    });
+    expect(parseManifest(chain(3), "file")).toMatchObject({
+      errors: [{ message: expect.stringMatching(/^the manifest is a list/) }],
+    });
+  });
+
+  it("is refused with at most 100 errors, none of which is long", async () => {
+    for (const text of [
+      `a: [${times(5_000, "!x !y 1, ")}]`,
+      `processes: {${Array.from({ length: 900 }, (_, i) => `p${i}: { u: 1 }`).join(", ")}}`,
+      `processes: "${times(900_000, "x")}"`,
+    ]) {
+      const { code, stdout, lines } = await holdfast(["run", "check", fileOf(text)]);
+      expect(code).toBe(2);
+      expect(lines.length + stdout.split("\n").length).toBeLessThan(310);
+      expect(stdout.length + lines.join("").length).toBeLessThan(100_000);
+    }
+  });
+
+  it("has no tag that makes many values of one", () => {
+    const bytes = Buffer.alloc(30_000).toString("base64");
+    for (const place of ["processes: ", "processes:\n  a: ", "processes:\n  a:\n    command: "])
+      for (const value of [`!!binary ${bytes}`, "!!set { a, b }", "!!omap [ a: 1 ]"]) {
+        expect(() => importFile(fileOf(`${place}${value}`))).toThrow("Unresolved tag");
+        expect(parseManifest(`${place}${value}`, "file").ok).toBe(false);
+      }
+  });
+
   it("is at most 1 MB", async () => {
     const file = fileOf(`processes: {} # ${"x".repeat(1_000_000)}`);
     const long = "longer than 1 MB";

@@ -46,7 +46,6 @@ class Machine {
 
 test.each([inject("simSeed")])("ends with the processes of the manifest, seed %i", async (seed) => {
   const { worlds, planned } = await explore({
-    time: Number.POSITIVE_INFINITY,
     seed,
     pairs,
     quiet: 60_000,

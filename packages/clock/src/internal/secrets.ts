@@ -77,12 +77,14 @@ export class Secrets {
   }
 }
 
-/** A value of JSON with its texts and names as `hide` returns them. */
-export function hideIn(value: unknown, hide: (text: string) => string): unknown {
+/** A value of JSON with its texts and names as `hide` returns them. What is deeper than `levels` is left out. */
+export function hideIn(value: unknown, hide: (text: string) => string, levels = 20): unknown {
   if (typeof value === "string") return hide(value);
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((one) => hideIn(one, hide));
-  const entries = Object.entries(value).map(([name, one]) => [hide(name), hideIn(one, hide)]);
+  if (levels === 0) return HIDDEN;
+  const within = (one: unknown) => hideIn(one, hide, levels - 1);
+  if (Array.isArray(value)) return value.map(within);
+  const entries = Object.entries(value).map(([name, one]) => [hide(name), within(one)]);
   return Object.fromEntries(entries);
 }
 

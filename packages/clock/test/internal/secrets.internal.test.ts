@@ -121,4 +121,14 @@ describe("the credentials of a request", () => {
       nothing: null,
     });
   });
+
+  it("are taken out of a value of any depth, without what is deep in it", () => {
+    const secrets = new Secrets({ headers: [["authorization", "Bearer t0ken"]] });
+    const hide = (one: string) => secrets.hide(one);
+    for (const levels of [1_000, 5_000, 100_000]) {
+      const value = JSON.parse(`${"[".repeat(levels)}"t0ken"${"]".repeat(levels)}`);
+      const hidden = `${"[".repeat(20)}"[hidden]"${"]".repeat(20)}`;
+      expect(JSON.stringify(hideIn(value, hide))).toBe(hidden);
+    }
+  });
 });

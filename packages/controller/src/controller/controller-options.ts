@@ -295,12 +295,15 @@ function resolveHooks<Item>(options: ControllerOptions<Item>) {
 
 function requireSources<Item>({ sources = [] }: ControllerOptions<Item>): readonly Source<Item>[] {
   requireArray("options.sources", sources);
-  for (const [index, source] of sources.entries()) {
-    const name = `options.sources[${index}]`;
-    requireMethods(name, source, ["start"]);
-    requireHooks(name, { ready: source.ready });
-  }
+  for (const [index, source] of sources.entries())
+    requireSource(`options.sources[${index}]`, source);
   return sources;
+}
+
+/** @throws TypeError that names the argument */
+export function requireSource<Item>(name: string, source: Source<Item>): void {
+  requireMethods(name, source, ["start"]);
+  requireHooks(name, { ready: source.ready });
 }
 
 const ignore = (): void => {};

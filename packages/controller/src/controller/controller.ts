@@ -1,23 +1,29 @@
 import { onAbort } from "@holdfast/clock";
-import { holdOpen, LinkedController, requireNotNegative } from "@holdfast/clock/internal";
+import {
+  holdOpen,
+  LinkedController,
+  requireNotNegative,
+  requireSignal,
+} from "@holdfast/clock/internal";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { KeyShards } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";
 import type { DrainReport } from "../queue/work-queue-options.ts";
 import { type ResolvedRun, type RunOptions, resolveRun } from "../run-options.ts";
-import type { EnqueueOptions } from "../source/source.ts";
+import type { EnqueueOptions, Source } from "../source/source.ts";
 import { Waiters } from "../waiters.ts";
 import {
   type ControllerArguments,
   type ControllerOptions,
   type ErrorOrigin,
   type ResolvedControllerOptions,
+  requireSource,
   resolveController,
 } from "./controller-options.ts";
 import type { ControllerState, ControllerStatus, InFlightStatus } from "./controller-status.ts";
 import { Hooks } from "./hooks.ts";
 import { SlotTerms } from "./slot-terms.ts";
-import { SourceRunner } from "./source-runner.ts";
+import { Sources } from "./sources.ts";
 import { within } from "./within.ts";
 import { Workers } from "./workers.ts";
 
@@ -87,10 +93,8 @@ export class Controller<Item = string> implements AsyncDisposable {
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   readonly #workers: Workers<Item>;
-  readonly #sources: readonly SourceRunner<Item>[];
+  readonly #sources: Sources<Item>;
   readonly #drained = new Waiters<void>();
-  /** Sources that wait for the others. */
-  readonly #ready = new Waiters<void>();
   readonly #disposal = new AbortController();
   #state: Exclude<ControllerState, "paused"> = "idle";
   #ended: Promise<void> = Promise.resolve();
@@ -112,17 +116,15 @@ export class Controller<Item = string> implements AsyncDisposable {
       this.#settleDrain();
       this.#workers.slots?.changed();
     });
-    this.#sources = sources.map(
-      (source) =>
-        new SourceRunner(source, {
-          clock,
-          random: random === undefined ? undefined : () => this.#hooks.draw(random),
-          enqueue: (item, added) => this.add(item, added),
-          onError: (error, failed, message) => this.#reportSource(error, failed, message),
-          othersReady: (signal) => (this.#isReady ? undefined : this.#ready.wait(signal)),
-          onReady: () => this.#begin(),
-        }),
-    );
+    this.#sources = new Sources({
+      clock,
+      random: random === undefined ? undefined : () => this.#hooks.draw(random),
+      enqueue: (item, added) => this.add(item, added),
+      onError: (error, source, message) => this.#reportSource(error, source, message),
+      onBegin: () => this.#workers.start(),
+      onEnd: () => this.#settleDrain(),
+    });
+    for (const source of sources) this.#sources.add(source, undefined);
     this.#hooks.call("metrics", () => metrics?.maxWorkers(workers));
   }
 
@@ -136,6 +138,46 @@ export class Controller<Item = string> implements AsyncDisposable {
    */
   add(item: Item, options?: EnqueueOptions): void {
     if (this.#state !== "stopped") this.#workers.add(item, options?.reason ?? "add", options);
+  }
+
+  /**
+   * Adds a source, also while the controller runs: for a kind that turns up later, or a tenant. It is as those of the
+   * option `sources`: its errors are reported, it is restarted, it tells the items of each new slot, and `status()` has it.
+   *
+   * A controller that has not begun waits until this source is ready too. One that runs goes on meanwhile: the source
+   * starts when it is ready, so a key that it reports is reconciled with its data. Ignored once the controller stops.
+   *
+   * @param source - the source
+   * @param signal - ends the source, at once, and removes it. Queued keys stay. Default: it ends with the controller
+   * @throws TypeError or RangeError for a bad argument
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { Controller, resync } from "@holdfast/controller";
+   *
+   * const clock = new FakeClock();
+   * const stop = new AbortController();
+   * const controller = new Controller({
+   *   name: "mail",
+   *   reconcile: ({ key, reason }) => console.log(key, reason),
+   *   clock,
+   * });
+   * const running = controller.run(stop.signal);
+   * const tenant = new AbortController();
+   * controller.addSource(resync({ list: () => ["ann"], interval: 60_000 }), tenant.signal);
+   * await clock.step(0); // => ann resync
+   * tenant.abort();
+   * await clock.step(60_000);
+   * stop.abort();
+   * await running;
+   * ```
+   */
+  addSource(source: Source<Item>, signal?: AbortSignal): void {
+    requireSource("source", source);
+    if (signal !== undefined) requireSignal("signal", signal);
+    const isOver = this.#state === "stopping" || this.#state === "stopped";
+    if (!isOver && signal?.aborted !== true) this.#sources.add(source, signal);
   }
 
   /**
@@ -232,7 +274,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       queue: { size: queue.size, delayed: queue.delayed, inFlight: queue.inFlight },
       inFlight: this.#statusInFlight(),
       lastError,
-      sources: this.#sources.map((source) => source.status()),
+      sources: this.#sources.status(),
       drain: this.#drain,
     };
   }
@@ -257,18 +299,16 @@ export class Controller<Item = string> implements AsyncDisposable {
     const losses = leadership && this.#follow(leadership, stop);
     const slots = shards && this.#joinSlots(shards);
     if (stop.signal.aborted) this.#workers.pauseState.close();
-    this.#begin();
-    const sources = Promise.all(
-      this.#sources.map((source) =>
-        source.run(stop.signal, shards !== undefined).then(() => this.#settleDrain()),
-      ),
-    );
+    this.#sources.start(stop.signal, shards !== undefined);
     await stopped;
     const { grace, abortGrace } = this.#timesWithin(stopWithin);
     if (!this.#isDrained && !this.#isLost)
       await within(grace, (expired) => this.#drained.wait(expired), clock);
     this.#workers.abort(stop.signal.reason, abortGrace);
-    await Promise.all([this.#workers.ended(), within(abortGrace, () => sources, clock)]);
+    await Promise.all([
+      this.#workers.ended(),
+      within(abortGrace, () => this.#sources.ended(), clock),
+    ]);
     losses?.[Symbol.dispose]();
     slots?.[Symbol.dispose]();
     await this.#finish(hasSuccessor && !this.#isLost);
@@ -299,17 +339,6 @@ export class Controller<Item = string> implements AsyncDisposable {
     return shards.join((term) => slots.lead(term));
   }
 
-  get #isReady(): boolean {
-    return this.#sources.every((source) => source.isReady);
-  }
-
-  /** Starts the sources and the workers, once the data that they read is complete. */
-  #begin(): void {
-    if (!this.#isReady) return;
-    this.#workers.start();
-    this.#ready.resolveAll();
-  }
-
   /** Resolves when `stop` aborts. The state changes at once: a key added after the abort is ignored. */
   #stopsWith(stop: AbortSignal, leavesQueue: boolean): Promise<void> {
     return new Promise((resolve) => {
@@ -317,7 +346,7 @@ export class Controller<Item = string> implements AsyncDisposable {
         this.#state = "stopping";
         this.#workers.queue.shutDown();
         const { pauseState } = this.#workers;
-        if (leavesQueue || !this.#isReady || pauseState.is("paused")) pauseState.close();
+        if (leavesQueue || !this.#sources.hasBegun || pauseState.is("paused")) pauseState.close();
         resolve();
       });
     });
@@ -351,7 +380,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     const isUndisturbed = !hasInterrupted && running.length === 0;
     const finished = isUndisturbed && !hasGivenBack && queued.length === 0;
     this.#state = "stopped";
-    for (const source of this.#sources) source.close();
+    this.#sources.close();
     this.#drain = {
       finished,
       running,
@@ -359,7 +388,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       delayed: delayed.map(({ key, item, after }) => ({ key, item: item.item, after })),
     };
     const sources = this.#sources
-      .map((source) => source.status())
+      .status()
       .filter(({ state }) => state !== "ended" && state !== "idle")
       .map(({ name }) => name);
     const details = { running, queued: queued.length, delayed: delayed.length, sources };
@@ -369,7 +398,7 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   get #isDrained(): boolean {
-    return this.#workers.isIdle && this.#sources.every((source) => source.isOver);
+    return this.#workers.isIdle && this.#sources.areOver;
   }
 
   #settleDrain(): void {

@@ -4,7 +4,7 @@ import type { KeyShards, SlotLeadership } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";
 import { Waiters } from "../waiters.ts";
 import type { Run } from "./run.ts";
-import type { SourceRunner } from "./source-runner.ts";
+import type { Sources } from "./sources.ts";
 import { within } from "./within.ts";
 
 /** What {@link SlotTerms} need of their controller. */
@@ -13,7 +13,7 @@ export interface SlotTermsOptions<Item> {
   /** Maximum time to finish the keys of a slot that is given up, in milliseconds. */
   readonly grace: number;
   readonly keyOf: (item: Item) => string;
-  readonly sources: readonly Pick<SourceRunner<Item>, "replay">[];
+  readonly sources: Pick<Sources<Item>, "replay">;
   readonly workers: { readonly runs: Iterable<Run<Item>> };
 }
 
@@ -48,7 +48,7 @@ export class SlotTerms<Item> {
     this.#terms.set(slot, term);
     const subscription = onAbort(lost, (reason) => this.#abort(term, reason));
     const isOfSlot = (item: Item): boolean => this.#shards.slotOf(keyOf(item)) === slot;
-    for (const source of sources) source.replay(isOfSlot);
+    sources.replay(isOfSlot);
     await aborted(signal);
     await within(grace, (expired) => this.#idle(term, expired), clock);
     this.#abort(term, signal.reason);

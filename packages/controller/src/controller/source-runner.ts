@@ -15,6 +15,8 @@ import { type Passage, Replays, type SourceCall } from "./replays.ts";
 export interface SourceRunnerOptions<Item> {
   readonly clock: Clock;
   readonly random: Random | undefined;
+  /** Ends the source before the controller. */
+  readonly signal: AbortSignal | undefined;
   readonly enqueue: (item: Item, options: EnqueueOptions) => void;
   readonly onError: (error: unknown, source: string, message: string) => void;
   /** Resolves when all sources of the controller are ready. Undefined if they are. */
@@ -60,6 +62,11 @@ export class SourceRunner<Item> {
     this.#isClosed = true;
   }
 
+  /** Whether its own signal has aborted. */
+  get isRemoved(): boolean {
+    return this.#options.signal?.aborted === true;
+  }
+
   get isOver(): boolean {
     return this.#state === "ended";
   }
@@ -79,9 +86,11 @@ export class SourceRunner<Item> {
   }
 
   /** Resolves when the source has ended, by itself or after the abort. */
-  async run(signal: AbortSignal, isSharded: boolean): Promise<void> {
+  async run(stop: AbortSignal, isSharded: boolean): Promise<void> {
     this.#isSharded = isSharded;
-    const { clock, random } = this.#options;
+    const { clock, random, signal: removal } = this.#options;
+    using life = new LinkedController(stop, ...(removal === undefined ? [] : [removal]));
+    const { signal } = life;
     const end = new AbortController();
     const subscription = onAbort(signal, (reason) => {
       this.#state = this.#state === "running" ? "stopping" : "ended";

@@ -1,6 +1,7 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { messageOf, RepeatedLines } from "@holdfast/clock/internal";
+import { messageOf, RepeatedLines, requireNotNegative } from "@holdfast/clock/internal";
 import { type Logger, logSafely } from "../logger.ts";
+import type { ResolvedRun } from "../run-options.ts";
 import type { LeaderElectorOptions } from "./leader-elector-options.ts";
 
 /** What {@link ElectorHooks} needs. */
@@ -18,6 +19,7 @@ export interface ElectorHookOptions
 export class ElectorHooks {
   readonly #options: ElectorHookOptions;
   #stop!: (reason: unknown) => void;
+  #run!: Pick<ResolvedRun, "signal" | "stopWithin">;
   #failure: { readonly error: unknown } | undefined;
   #lockError: unknown;
   readonly #lines: RepeatedLines;
@@ -27,13 +29,26 @@ export class ElectorHooks {
     this.#lines = new RepeatedLines(options.clock);
   }
 
+  /** Milliseconds that the stop of the run has left; `Infinity` before it. */
+  stopWithin(): number {
+    const { signal, stopWithin } = this.#run;
+    try {
+      if (signal.aborted)
+        return requireNotNegative("the time of options.stopWithin()", stopWithin());
+    } catch (error) {
+      void this.failed(error);
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
   /** Error of the latest request to the lock; undefined if it succeeded. */
   get lockError(): unknown {
     return this.#lockError;
   }
 
   /** A run begins; `stop` ends it. */
-  begin(stop: (reason: unknown) => void): void {
+  begin(run: Pick<ResolvedRun, "signal" | "stopWithin">, stop: (reason: unknown) => void): void {
+    this.#run = run;
     this.#stop = stop;
     this.#failure = undefined;
   }

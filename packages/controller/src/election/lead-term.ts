@@ -19,7 +19,10 @@ export interface TermContext {
 }
 
 /** The hooks of an elector that a term calls. */
-type TermHooks = Pick<ElectorHooks, "log" | "lockAnswered" | "lockFailed" | "failed">;
+type TermHooks = Pick<
+  ElectorHooks,
+  "log" | "lockAnswered" | "lockFailed" | "failed" | "stopWithin"
+>;
 
 /** Runs the work of a term, and renews its lease until the work has settled or the lease is lost. */
 export async function leadTerm(term: Term, context: TermContext): Promise<void> {
@@ -83,10 +86,11 @@ async function workOf(term: Term, { lead, hooks }: TermContext): Promise<void> {
   term.finish();
 }
 
-/** Releases a lease. Each attempt may take half of the total time. */
+/** Releases a lease. It may take half of the time that a stop has left, and each attempt half of that. */
 export async function releaseLease(context: Omit<TermContext, "lead">): Promise<void> {
   const { lease, renewDeadline, retryPeriod, clock, hooks } = context;
-  const timeout = Math.min(renewDeadline, RELEASE_TIMEOUT);
+  const within = Math.max(hooks.stopWithin() / 2, 1);
+  const timeout = Math.min(renewDeadline, RELEASE_TIMEOUT, within);
   const ended = new AbortController();
   const { signal } = ended;
   const timer = clock.afterFunc(timeout, () => ended.abort(), { label: "release" });

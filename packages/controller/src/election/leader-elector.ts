@@ -193,13 +193,13 @@ export class LeaderElector {
    * TypeError for a bad argument
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
-    const { ref } = resolveRun(signal, options);
+    const { ref, stopWithin } = resolveRun(signal, options);
     if (this.#isRunning) throw new Error("elector is already running");
     this.#isRunning = true;
     this.#rest = 0;
     const hold = ref ? holdOpen(this.#options.clock) : undefined;
     using running = new LinkedController(signal);
-    this.#hooks.begin((reason) => running.abort(reason));
+    this.#hooks.begin({ signal, stopWithin }, (reason) => running.abort(reason));
     try {
       await this.#terms(running.signal);
     } finally {

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { link, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -6,15 +5,19 @@ import { type Clock, realClock } from "@holdfast/clock";
 import {
   type OptionNames,
   requireClock,
+  requireHooks,
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
+import type { Random } from "@holdfast/wait";
+import { uuidFrom } from "@holdfast/wait/internal";
 import { isLeaseRecord, type LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
 
 const OPTIONS: OptionNames<FileLockOptions> = {
   clock: true,
+  random: true,
 };
 
 /** Options for a {@link FileLock}. */
@@ -25,6 +28,14 @@ export interface FileLockOptions {
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
+
+  /**
+   * Source of the ids of versions. Give it in a test, each process its own: two processes with the same ids take each
+   * other's writes for their own.
+   *
+   * @defaultValue ids of the platform's cryptographic source
+   */
+  readonly random?: Random | undefined;
 }
 
 /** A version that no other can follow: the next number is not exact. */
@@ -86,6 +97,7 @@ export class FileLock implements ResourceLock {
   readonly description: string;
   readonly #directory: string;
   readonly #clock: Clock;
+  readonly #random: Random | undefined;
   #firstToken = 0;
 
   /**
@@ -97,9 +109,11 @@ export class FileLock implements ResourceLock {
   constructor(directory: string, options: FileLockOptions = {}) {
     requireText("directory", directory);
     requireOptions("options", options, "FileLock", OPTIONS);
-    const { clock = realClock } = options;
+    const { clock = realClock, random } = options;
     requireClock("options.clock", clock);
+    requireHooks("options", { random });
     this.#clock = clock;
+    this.#random = random;
     this.#directory = resolve(directory);
     this.description = `file ${this.#directory}`;
   }
@@ -172,7 +186,7 @@ export class FileLock implements ResourceLock {
     const latest = version === undefined ? 0 : Number.parseInt(version, 10);
     if (highest(await this.#names()) !== latest) throw new LockConflictError(this.description);
     const next = latest + 1;
-    const id = randomUUID();
+    const id = uuidFrom(this.#random);
     const draft = join(this.#directory, `${next}.${id}.draft`);
     const text = JSON.stringify({ ...record, id });
     if (Buffer.byteLength(text) > MAX_RECORD)

@@ -6,10 +6,12 @@
  * @packageDocumentation
  */
 export { requireDurations } from "../election/leader-elector-options.ts";
+export { endRequest } from "../mysql-lock/mysql-connection.ts";
 export { cancelRequest, isOfServer, leftTransaction } from "../postgres-lock/pg-connection.ts";
 export { type BoundedServerOptions, boundedServer } from "./bounded-server.ts";
 export { optional, problemOf } from "./command.ts";
 export { escapeHtml, type SnapshotSource } from "./live-page.ts";
+export { type ReadFileOptions, readBytes, readChunks, readPart, readText } from "./read-file.ts";
 export { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";
 export {
   hasToken,

@@ -4,6 +4,7 @@ import {
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
+import type { Random } from "@holdfast/wait";
 import {
   keepFromCrashing,
   type Lender,
@@ -11,10 +12,12 @@ import {
   type PoolEvents,
 } from "../sql-lock/lent-connection.ts";
 import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/sql-lock.ts";
+import { endRequest } from "./mysql-connection.ts";
 
 const OPTIONS: OptionNames<MySqlLockOptions> = {
   name: true,
   table: true,
+  random: true,
 };
 
 /** Rows are objects with values of the driver's own types, also if the options of the pool differ. */
@@ -52,6 +55,14 @@ export interface MySqlLockOptions {
    * @defaultValue `"holdfast_lock"`
    */
   readonly table?: string | undefined;
+
+  /**
+   * Source of the ids of versions. Give it in a test, each process its own: two processes with the same ids take each
+   * other's writes for their own.
+   *
+   * @defaultValue ids of the platform's cryptographic source
+   */
+  readonly random?: Random | undefined;
 }
 
 /**
@@ -98,7 +109,7 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * commits, or it may grant a lease that is still held.
  *
  * A connection of the pool whose request failed or was aborted is closed: after a failover the next one may lead to the
- * new primary. So is one that other code has given back inside a transaction; the request rejects. Statements are
+ * new primary. The request is ended on the server, too, where it could wait for a lock. Closed as well is a connection that other code has given back inside a transaction; the request rejects. Statements are
  * prepared, so that no `sql_mode` changes the meaning of a text, and each is committed, also if `autocommit` is off.
  *
  * @example
@@ -234,6 +245,12 @@ function lenderOf(pool: Pool): Lender<PooledConnection> {
   return {
     connect: () => pool.getConnection(),
     release: (connection) => connection.release(),
-    close: (connection) => connection.destroy(),
+    close(connection, error) {
+      // What was given up goes on at the server, unless that has answered.
+      const isAnswered = typeof (error as { readonly errno?: unknown } | null)?.errno === "number";
+      const ended = isAnswered ? undefined : endRequest(connection);
+      if (ended === undefined) connection.destroy();
+      else void ended.then(() => connection.destroy());
+    },
   };
 }

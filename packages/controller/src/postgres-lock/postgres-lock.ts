@@ -4,6 +4,7 @@ import {
   requireMethods,
   requireOptions,
 } from "@holdfast/clock/internal";
+import type { Random } from "@holdfast/wait";
 import {
   keepFromCrashing,
   type Lender,
@@ -16,6 +17,7 @@ import { cancelRequest, isOfServer, leftTransaction } from "./pg-connection.ts";
 const OPTIONS: OptionNames<PostgresLockOptions> = {
   name: true,
   table: true,
+  random: true,
 };
 
 /** Any number that no other program locks in the same database. */
@@ -45,6 +47,14 @@ export interface PostgresLockOptions {
    * @defaultValue `"holdfast_lock"`
    */
   readonly table?: string | undefined;
+
+  /**
+   * Source of the ids of versions. Give it in a test, each process its own: two processes with the same ids take each
+   * other's writes for their own.
+   *
+   * @defaultValue ids of the platform's cryptographic source
+   */
+  readonly random?: Random | undefined;
 }
 
 /**

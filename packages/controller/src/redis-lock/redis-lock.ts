@@ -3,10 +3,13 @@ import {
   findByCode,
   type OptionNames,
   requireFunction,
+  requireHooks,
   requireMethods,
   requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
+import type { Random } from "@holdfast/wait";
+import { uuidFrom } from "@holdfast/wait/internal";
 import { isLeaseRecord, type LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
@@ -47,6 +50,7 @@ const WRITE: string = `${CURRENT}
 const OPTIONS: OptionNames<RedisLockOptions> = {
   key: true,
   firstToken: true,
+  random: true,
 };
 
 /** The response of the script for reading: the version, the record if there is one, the server's time. */
@@ -74,6 +78,14 @@ export interface RedisLockOptions {
    * begin in a second, and the clock of Redis is not set back by more than it was away
    */
   readonly firstToken?: ((now: number) => number) | undefined;
+
+  /**
+   * Source of the ids of versions. Give it in a test, each process its own: two processes with the same ids take each
+   * other's writes for their own.
+   *
+   * @defaultValue ids of the platform's cryptographic source
+   */
+  readonly random?: Random | undefined;
 }
 
 /**
@@ -127,6 +139,7 @@ export class RedisLock implements ResourceLock {
   readonly #client: RedisClient;
   readonly #key: string;
   readonly #firstToken: (now: number) => number;
+  readonly #random: Random | undefined;
 
   /** @throws RangeError or TypeError that names the option; TypeError for a client of the package `redis` */
   constructor(client: RedisClient, options: RedisLockOptions) {
@@ -136,12 +149,14 @@ export class RedisLock implements ResourceLock {
         "client must have a method eval(script, keys, ...keysAndValues), as ioredis has, got a client of the package redis: pass an object whose eval calls client.eval(script, { keys, arguments })",
       );
     requireOptions("options", options, "RedisLock", OPTIONS);
-    const { key, firstToken = (now) => now } = options;
+    const { key, firstToken = (now) => now, random } = options;
     requireText("options.key", key);
     requireFunction("options.firstToken", firstToken);
     this.#client = client;
     this.#key = key;
+    requireHooks("options", { random });
     this.#firstToken = firstToken;
+    this.#random = random;
     this.description = `key ${key} of Redis`;
   }
 
@@ -162,7 +177,7 @@ export class RedisLock implements ResourceLock {
   }
 
   async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
-    const next = globalThis.crypto.randomUUID();
+    const next = uuidFrom(this.#random);
     const values = [version, next, JSON.stringify(record), `${record.leaseDuration}`];
     const [outcome, remaining] = (await this.#eval(WRITE, values, signal)) as Outcome;
     if (outcome === "conflict") throw new LockConflictError(this.description);

@@ -198,13 +198,13 @@ export class Shards implements KeyShards {
    * argument
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
-    const { ref } = resolveRun(signal, options);
+    const { ref, stopWithin } = resolveRun(signal, options);
     if (this.#isRunning) throw new Error("shards are already running");
     this.#isRunning = true;
     const { clock, retryPeriod, random } = this.#options;
     const hold = ref ? holdOpen(clock) : undefined;
     using running = new LinkedController(signal);
-    this.#hooks.begin((reason) => running.abort(reason));
+    this.#hooks.begin({ signal, stopWithin }, (reason) => running.abort(reason));
     try {
       await loop({
         run: () => this.#look(running.signal),
@@ -498,6 +498,7 @@ export class Shards implements KeyShards {
       retryPeriod,
       clock,
       hooks: {
+        stopWithin: () => hooks.stopWithin(),
         log: (level, message, details) =>
           hooks.log(level, message, { lock: named.name, ...details }),
         failed: (error) => hooks.failed(error),

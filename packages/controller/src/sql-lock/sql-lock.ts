@@ -1,4 +1,6 @@
-import { requireSignal, requireString, requireText } from "@holdfast/clock/internal";
+import { requireHooks, requireSignal, requireString, requireText } from "@holdfast/clock/internal";
+import type { Random } from "@holdfast/wait";
+import { uuidFrom } from "@holdfast/wait/internal";
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
@@ -16,6 +18,7 @@ const COLUMNS = "version holder lease_duration acquired_at renewed_at transition
 interface Options {
   readonly name: string;
   readonly table?: string | undefined;
+  readonly random?: Random | undefined;
 }
 
 type Request<Response> = (sql: string, values: unknown[], signal: AbortSignal) => Promise<Response>;
@@ -53,12 +56,15 @@ export abstract class SqlLock implements ResourceLock {
   readonly #dialect: Dialect;
   readonly #name: string;
   readonly #table: string;
+  readonly #random: Random | undefined;
   #firstToken = 0;
 
   /** @internal */
-  constructor(dialect: Dialect, { name, table = DEFAULT_TABLE }: Options) {
+  constructor(dialect: Dialect, { name, table = DEFAULT_TABLE, random }: Options) {
     requireLockName("options.name", name);
     requireTable("options.table", table);
+    requireHooks("options", { random });
+    this.#random = random;
     this.#dialect = dialect;
     this.#name = name;
     this.#table = table;
@@ -126,7 +132,7 @@ export abstract class SqlLock implements ResourceLock {
   }
 
   async create(record: LeaseRecord, signal: AbortSignal): Promise<Versioned> {
-    const version = globalThis.crypto.randomUUID();
+    const version = uuidFrom(this.#random);
     const columns = [...COLUMNS, "name"];
     const parameters = columns.map((_, at) => this.#dialect.parameter(at + 1));
     const sql = `INSERT INTO ${this.#table} (${columns.join(", ")}) VALUES (${parameters.join(", ")})`;
@@ -136,7 +142,7 @@ export abstract class SqlLock implements ResourceLock {
   }
 
   async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
-    const next = globalThis.crypto.randomUUID();
+    const next = uuidFrom(this.#random);
     const parameter = (at: number): string => this.#dialect.parameter(at + 1);
     const changes = COLUMNS.map((column, at) => `${column} = ${parameter(at)}`).join(", ");
     const after = COLUMNS.length;

@@ -188,6 +188,34 @@ describe("a leader that stops", () => {
     expect((await shared.get(never))?.record.holder).toBe("b");
   });
 
+  it.each([
+    ["5 s without a limit", undefined, 5_000],
+    ["half of the time that a stop has left", () => 3_000, 1_500],
+    ["a millisecond if no time is left", () => 0, 1],
+    ["5 s if the time cannot be read", () => Number.NaN, 5_000],
+  ])("tries to release for %s", async (_, stopWithin, time) => {
+    const lock = new RecordingLock(shared);
+    const errors: unknown[] = [];
+    const lead = ({ signal }: Leadership) =>
+      clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
+    const a = elector(lock, { lead, onError: (error) => void errors.push(error) });
+    const run = a.run(stop.signal, { stopWithin });
+    await clock.step(5_000);
+    lock.failAll(refuse);
+    stop.abort(reason);
+    let isOver = false;
+    void run.then(() => {
+      isOver = true;
+    });
+    await clock.step(time - 1);
+    expect(isOver).toBe(false);
+    await clock.step(1);
+    expect(isOver).toBe(true);
+    const told = errors.filter((error) => String(error).includes("options.stopWithin()"));
+    expect(told).toHaveLength(Number.isNaN(stopWithin?.()) ? 1 : 0);
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+
   it("rests for one lease after resign(), even if it loses the lease meanwhile", async () => {
     const lock = new RecordingLock(shared);
     const a = elector(lock);

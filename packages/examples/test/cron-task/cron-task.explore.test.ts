@@ -13,7 +13,6 @@ test.each([inject("simSeed")])(
   async (seed) => {
     const [worlds, pairs] = isThorough ? [1_000, 900] : [60, 10];
     const report = await explore({
-      time: Number.POSITIVE_INFINITY,
       seed,
       worlds,
       pairs,
@@ -38,7 +37,6 @@ test.each([inject("simSeed")])(
 
 test("Replace keeps a Job whose end is not yet in the cache", async () => {
   const report = await explore({
-    time: Number.POSITIVE_INFINITY,
     setup: cronTasks,
     resources: [CronTask, Job],
     only: "event-late:20",

@@ -43,7 +43,6 @@ type Settings = Pick<
 
 const exploring = (settings: Settings) =>
   explore<DnsProvider>({
-    time: Number.POSITIVE_INFINITY,
     quiet: 120_000,
     ...settings,
     resources: definedResources(),

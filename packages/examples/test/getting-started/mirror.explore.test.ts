@@ -13,7 +13,6 @@ test.each([inject("simSeed")])(
     const names = ["a.html", "b.html"];
     const pages = new Map(names.map((name) => [name, `https://example.org/${name}`]));
     const { worlds, planned } = await explore({
-      time: Number.POSITIVE_INFINITY,
       seed,
       world: () => new Map<string, string>(),
       async run({ world, link, clock, signal }) {

@@ -14,7 +14,6 @@ test.each([inject("simSeed")])(
   "the greeter survives every fault, and pairs of them, seed %i",
   async (seed) => {
     const report = await explore({
-      time: Number.POSITIVE_INFINITY,
       seed,
       pairs,
       setup: greeter,
@@ -33,7 +32,6 @@ test.each([inject("simSeed")])(
 
 test("a late event does not hold up a stop", async () => {
   const report = await explore({
-    time: Number.POSITIVE_INFINITY,
     setup: greeter,
     resources: [Greeting, ConfigMap],
     only: "event-late:10+hand-over:2",
@@ -49,7 +47,6 @@ test("a late event does not hold up a stop", async () => {
 test("the greeter on three replicas survives every move of a slot", async () => {
   const worlds = isThorough ? 150 : 14; // some seconds for each
   const report = await explore({
-    time: Number.POSITIVE_INFINITY,
     seed: inject("simSeed"),
     worlds,
     replicas: 3,

@@ -41,7 +41,6 @@ describe.each(seeds)("with seed %i, every fault leaves the same state of", (seed
       ];
     };
     const { worlds, planned } = await exploreOperator({
-      time: Number.POSITIVE_INFINITY,
       seed,
       pairs,
       setup: marker,
@@ -86,7 +85,6 @@ describe.each(seeds)("with seed %i, every fault leaves the same state of", (seed
     };
     const metadata = { namespace: "default", name: "www" };
     const { worlds, planned } = await exploreOperator({
-      time: Number.POSITIVE_INFINITY,
       seed,
       pairs,
       world: () => new FakeDns(),
@@ -105,7 +103,6 @@ describe.each(seeds)("with seed %i, every fault leaves the same state of", (seed
 
   it('the replicas of "Controllers"', async () => {
     const { worlds, planned } = await explore({
-      time: Number.POSITIVE_INFINITY,
       seed,
       pairs,
       world: () => ({ wanted: new Map([["web", 2]]), actual: new Map<string, number>() }),
@@ -133,7 +130,6 @@ describe.each(seeds)("with seed %i, every fault leaves the same state of", (seed
 
   it('the jobs of "Scheduled jobs", each at least once', async () => {
     const { worlds, planned } = await explore({
-      time: Number.POSITIVE_INFINITY,
       seed,
       pairs,
       replicas: 2,
@@ -191,7 +187,6 @@ it('finds the bug of "Finding the crash", with the report that the guide shows',
   };
   const error = await errorOf(
     exploreOperator({
-      time: Number.POSITIVE_INFINITY,
       setup: operator,
       resources: [Thing, ConfigMap],
       scenario: ({ client }) =>

@@ -57,7 +57,6 @@ test.each([inject("simSeed")])(
   "mirrorDirectory ends with equal directories, seed %i",
   async (seed) => {
     const { worlds, planned } = await explore({
-      time: Number.POSITIVE_INFINITY,
       seed,
       pairs,
       world: () => new Disk(),
@@ -94,7 +93,6 @@ class Office {
 
 test.each([inject("simSeed")])("leaderCron leaves no interval out, seed %i", async (seed) => {
   const { worlds, planned } = await explore({
-    time: Number.POSITIVE_INFINITY,
     seed,
     pairs,
     replicas: 2,

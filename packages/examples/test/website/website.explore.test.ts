@@ -15,7 +15,6 @@ test.each([inject("simSeed")])(
   async (seed) => {
     const [worlds, pairs] = isThorough ? [1_000, 900] : [40, 5];
     const report = await explore<FakeDns>({
-      time: Number.POSITIVE_INFINITY,
       seed,
       worlds,
       pairs,

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import {
   loadOptional,
@@ -6,13 +6,12 @@ import {
   requireNamespace,
   requirePositionals,
   requireSegment,
+  textOf,
 } from "@holdfast/kubernetes/internal";
-import {
-  EXPLORED_NAMESPACE,
-  mergeRules,
-  type PolicyRule,
-  type RecordedRule,
-} from "../server/rights.ts";
+import { mergeRules, type PolicyRule, type RecordedRule } from "../server/rights.ts";
+
+const WHERE = `# For the namespace of the operator: kubectl apply --namespace NAMESPACE, or name it to this command as --namespace.
+`;
 
 /** `rules FILE... [--name NAME] [--namespace NAMESPACE]` */
 export async function rules(args: string[]): Promise<Result> {
@@ -26,15 +25,19 @@ export async function rules(args: string[]): Promise<Result> {
   requireSegment("--name", name);
   if (namespace !== undefined) requireNamespace("--namespace", namespace);
   const { stringify } = await loadOptional("yaml", import("yaml"));
-  const recorded = (await Promise.all(positionals.map(recordedIn))).flat();
+  const recorded = positionals.flatMap(recordedIn);
   const roles = rolesFor(recorded, { name, namespace });
-  return { output: roles.map((role) => stringify(role)).join("---\n"), code: 0 };
+  const texts = roles.map((role) => {
+    const isAnywhere = role.kind === "Role" && namespace === undefined;
+    return `${isAnywhere ? WHERE : ""}${stringify(role)}`;
+  });
+  return { output: texts.join("---\n"), code: 0 };
 }
 
-async function recordedIn(file: string): Promise<RecordedRule[]> {
-  const text = await readFile(file, "utf8").catch(() => {
+function recordedIn(file: string): RecordedRule[] {
+  if (!existsSync(file))
     throw new Error(`${file} cannot be read; run the tests with HOLDFAST_RULES=${file} first`);
-  });
+  const text = textOf(file, { pipes: true });
   const recorded = text.split("\n").flatMap((line, index) => {
     return line === "" ? [] : [recordedRule(line, `${file} line ${index + 1}`)];
   });
@@ -52,30 +55,47 @@ function recordedRule(line: string, place: string): RecordedRule {
   throw new Error(`${place} is not a rule that FakeApi has recorded`);
 }
 
+/** A manifest. */
+interface Role {
+  readonly apiVersion: string;
+  readonly kind: "ClusterRole" | "Role";
+  readonly metadata: object;
+  readonly rules: readonly PolicyRule[];
+}
+
 interface RoleOptions {
   readonly name: string;
 
-  /** Undefined: one ClusterRole for everything. */
+  /** Namespace of the operator. Undefined: rights are for all namespaces, but for those on Leases. */
   readonly namespace: string | undefined;
 }
 
-/** The roles with rules. A right needed in the namespace and elsewhere is in the ClusterRole alone. */
-function rolesFor(recorded: readonly RecordedRule[], { name, namespace }: RoleOptions): object[] {
-  const inside = [namespace, EXPLORED_NAMESPACE];
-  const isOutside = (one: RecordedRule) =>
-    namespace === undefined || one.namespace === undefined || !inside.includes(one.namespace);
-  const outside = recorded.filter(isOutside).map(({ rule }) => rule);
+/**
+ * The roles with rules. A right needed in the namespace and elsewhere is in the ClusterRole alone. A Lease that was asked
+ * for in a namespace is one of an election: whoever may write those of all namespaces can depose any leader, so that right
+ * is in the Role, whichever namespace a test has elected in.
+ */
+function rolesFor(recorded: readonly RecordedRule[], { name, namespace }: RoleOptions): Role[] {
+  const isOwn = (one: RecordedRule) =>
+    one.namespace !== undefined && (one.namespace === namespace || isOfLeases(one.rule));
+  const outside = recorded.filter((one) => !isOwn(one)).map(({ rule }) => rule);
   const known = new Set(outside.map((rule) => JSON.stringify(rule)));
-  const others = recorded
-    .map(({ rule }) => rule)
-    .filter((rule) => !known.has(JSON.stringify(rule)));
+  const own = recorded.filter(isOwn).map(({ rule }) => rule);
   return [
     roleOf("ClusterRole", { name }, outside),
-    roleOf("Role", { name, namespace }, others),
+    roleOf(
+      "Role",
+      { name, namespace },
+      own.filter((rule) => !known.has(JSON.stringify(rule))),
+    ),
   ].flat();
 }
 
-function roleOf(kind: string, metadata: object, granted: readonly PolicyRule[]): object[] {
+function isOfLeases({ apiGroups = [], resources = [] }: PolicyRule): boolean {
+  return apiGroups.includes("coordination.k8s.io") && resources.includes("leases");
+}
+
+function roleOf(kind: Role["kind"], metadata: object, granted: readonly PolicyRule[]): Role[] {
   if (granted.length === 0) return [];
   const apiVersion = "rbac.authorization.k8s.io/v1";
   return [{ apiVersion, kind, metadata, rules: mergeRules(granted) }];

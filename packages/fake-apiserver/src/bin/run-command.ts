@@ -3,9 +3,10 @@ import { rules } from "./rules.ts";
 
 const USAGE = `npx @holdfast/fake-apiserver rules FILE...
 
-  rules FILE...              prints a ClusterRole for the requests of a test run with HOLDFAST_RULES=FILE
-    --name NAME              of the role; default: operator
-    --namespace NAMESPACE    a Role for the rights needed in this namespace only, a ClusterRole for the others
+  rules FILE...              prints a ClusterRole for the requests of a test run with HOLDFAST_RULES=FILE,
+                             and a Role for its Leases
+    --name NAME              of the roles; default: operator
+    --namespace NAMESPACE    of the operator; rights needed there only are in the Role, too
 `;
 
 /** Runs the command line with these arguments. */

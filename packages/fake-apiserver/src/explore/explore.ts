@@ -27,7 +27,7 @@ import {
 import { requireResource } from "@holdfast/kubernetes/internal";
 import { FakeApi, serveResources } from "../server/fake-api.ts";
 import type { Normalise } from "../server/normal-form.ts";
-import { EXPLORED_NAMESPACE, mergeRules, type PolicyRule } from "../server/rights.ts";
+import { mergeRules, type PolicyRule } from "../server/rights.ts";
 import { type ClusterState, Snapshot } from "./cluster-state.ts";
 import { ExploredTransport } from "./explored-transport.ts";
 import { withoutForeignCondition } from "./foreign-condition.ts";
@@ -135,8 +135,9 @@ export interface ScenarioContext<World> {
 /** The result of an exploration of an operator. */
 export interface OperatorExploration extends ExplorationReport {
   /**
-   * The least rules for the requests of the operator in all worlds, as a manifest has them, with those for its Lease. The
-   * Lease is in the operator's own namespace: a Role there is enough for it. Without an election, leave that rule out.
+   * The least rules for the requests of the operator in all worlds, as a manifest has them. The one for Leases
+   * belongs in a Role in the operator's own namespace, or nowhere without an election: in a ClusterRole it would let the
+   * operator depose any other. `npx @holdfast/fake-apiserver rules` prints both roles.
    */
   readonly rules: readonly PolicyRule[];
 }
@@ -171,6 +172,9 @@ const BESIDE = [
   builtIn<KubeObject>("coordination.k8s.io/v1", "Lease"),
   builtIn<KubeObject>("events.k8s.io/v1", "Event"),
 ];
+
+/** Of the Leases of an explored operator. */
+const NAMESPACE = "holdfast-explored-operator";
 
 /** The rights on its Leases that `runOperator` needs. */
 const ELECTION: PolicyRule = {
@@ -230,7 +234,6 @@ interface Cluster<World> {
  *   ];
  * }
  * const { faults } = await explore({
- *   time: 60_000, // no world begins after a minute
  *   setup: marker,
  *   resources: [ConfigMap],
  *   async scenario({ client }) {
@@ -269,9 +272,8 @@ export async function explore<World = undefined>(
           }),
           setup: started(own, program, cluster.world),
           identity: `replica-${program.replica}`,
-          shards: shards && { namespace: EXPLORED_NAMESPACE, ...shards },
-          leaderElection: !shards &&
-            (settings.replicas ?? 1) > 1 && { namespace: EXPLORED_NAMESPACE },
+          shards: shards && { namespace: NAMESPACE, ...shards },
+          leaderElection: !shards && (settings.replicas ?? 1) > 1 && { namespace: NAMESPACE },
           health: false,
           clock: program.clock,
           random: program.random,

@@ -113,13 +113,15 @@ export function schemaRootType(schema: JsonObject | undefined): FieldType {
   };
 }
 
-function schemaType(schema: JsonObject): FieldType {
+/** @param isOpen - whether a schema above keeps unknown fields: those below then may have them too */
+function schemaType(schema: JsonObject, isOpen = false): FieldType {
+  const keepsUnknown = isOpen || own(schema, "x-kubernetes-preserve-unknown-fields") === true;
   return {
     map: {
       isAtomic: own(schema, "x-kubernetes-map-type") === "atomic",
-      field: (name) => schemaField(schema, name),
+      field: (name) => schemaField(schema, name, keepsUnknown),
     },
-    list: schemaList(schema),
+    list: schemaList(schema, keepsUnknown),
     form: formOf(schema),
   };
 }
@@ -148,31 +150,35 @@ const EMBEDDED: Readonly<Record<string, FieldType>> = {
   metadata: METADATA,
 };
 
-function schemaField(schema: JsonObject, name: string): ReturnType<MapType["field"]> {
+function schemaField(
+  schema: JsonObject,
+  name: string,
+  keepsUnknown: boolean,
+): ReturnType<MapType["field"]> {
   const isEmbedded = own(schema, "x-kubernetes-embedded-resource") === true;
   if (isEmbedded && Object.hasOwn(EMBEDDED, name))
     return { type: EMBEDDED[name] as FieldType, isNamed: true };
   const property = own(propertiesOf(schema), name);
-  if (isObject(property)) return { type: schemaType(property), isNamed: true };
+  if (isObject(property)) return { type: schemaType(property, keepsUnknown), isNamed: true };
   const others = own(schema, "additionalProperties");
-  if (isObject(others)) return { type: schemaType(others), isNamed: false };
-  const keepsUnknown = own(schema, "x-kubernetes-preserve-unknown-fields") === true;
+  if (isObject(others)) return { type: schemaType(others, keepsUnknown), isNamed: false };
   return keepsUnknown || others === true ? { type: ANY, isNamed: false } : undefined;
 }
 
-function schemaList(schema: JsonObject): ListType {
+function schemaList(schema: JsonObject, keepsUnknown: boolean): ListType {
   const kind = own(schema, "x-kubernetes-list-type");
   const items = own(schema, "items");
   if (kind === "set" && isObject(items)) return { kind, item: { ...ATOMIC, form: formOf(items) } };
   if (!isObject(items)) return ATOMIC_LIST;
-  if (kind !== "map") return { kind: "atomic", item: schemaType(items) };
+  const item = schemaType(items, keepsUnknown);
+  if (kind !== "map") return { kind: "atomic", item };
   const keys = stringsOf(own(schema, "x-kubernetes-list-map-keys"));
   const properties = propertiesOf(items);
   const defaults = keys.flatMap((key) => {
     const property = own(properties, key);
     return isObject(property) && "default" in property ? [[key, property["default"]]] : [];
   });
-  return { kind, keys, defaults: Object.fromEntries(defaults), item: schemaType(items) };
+  return { kind, keys, defaults: Object.fromEntries(defaults), item };
 }
 
 /** Lists of built-in types by the names of their last two fields, or of their last: keys, or how they are owned. */

@@ -11,7 +11,7 @@ export function mergeTyped(live: unknown, applied: unknown, type: FieldType): un
 function mergeAt(live: unknown, applied: unknown, type: FieldType, path: FieldPath): unknown {
   if (applied === undefined || (applied === null && isMerged(live, type))) return live;
   const after = membersOf(applied, type, path);
-  const before = live === undefined ? [] : membersOf(live, type, path);
+  const before = storedMembersOf(live, type, path);
   if (after === undefined || before === undefined || !isSameForm(live, applied)) return applied;
   const merged = (Array.isArray(applied) ? mergedOrder : mergedFields)(before, after).map(
     ({ was, is }) => {

@@ -122,7 +122,8 @@ function keyOf(
     return undefined;
   }
   const keys = [...list.keys].sort().flatMap((key) => {
-    const value = own(item, key) ?? own(list.defaults, key);
+    const given = own(item, key);
+    const value = given === undefined ? own(list.defaults, key) : given;
     return value === undefined ? [] : [[key, value] as const];
   });
   if (keys.length === 0) {
@@ -140,8 +141,25 @@ function keyOf(
  * @throws TypedValueError that names each value of another form
  */
 export function requireTyped(value: unknown, type: FieldType): void {
+  requireNone(problemsOf(value, type));
+}
+
+/**
+ * Checks the forms of a stored value, in which an item may be there twice.
+ *
+ * @throws TypedValueError that names each value of another form
+ */
+export function requireStoredTyped(value: unknown, type: FieldType): void {
+  requireNone(problemsOf(value, type).filter((problem) => !problem.includes(DUPLICATE)));
+}
+
+function problemsOf(value: unknown, type: FieldType): readonly string[] {
   const problems: string[] = [];
   collect(value, { type, path: [], report: (problem) => problems.push(problem) });
+  return problems;
+}
+
+function requireNone(problems: readonly string[]): void {
   const [first] = problems;
   if (first === undefined) return;
   throw new TypedValueError(problems.length === 1 ? first : ["errors:", ...problems].join("\n  "));

@@ -6,7 +6,7 @@ import type { ApiResponse } from "./api-response.ts";
 import { discover } from "./discovery.ts";
 import { Failure, internalError, noSuchMethod, requireReadable } from "./failure.ts";
 import type { ApiCall } from "./request/api-call.ts";
-import { listObjects, requireKnownVersion } from "./request/list-objects.ts";
+import { listObjects, listPage, requireKnownVersion } from "./request/list-objects.ts";
 import { representationOf } from "./request/representation.ts";
 import { attributesOf, type ParsedPath, parsePath, routeOf } from "./request/route.ts";
 import { selectorOf } from "./request/selector.ts";
@@ -106,7 +106,9 @@ export class ApiServer {
         return { call, respond: () => orRefusal(() => this.#respond(call, requireVerb)) };
       const found = discover(path.segments, this.#served);
       if (found === undefined) return { respond: () => NOTHING_THERE };
-      return { respond: () => (request.method === "GET" ? found : refusal(noSuchMethod())) };
+      // Checks of health are text, and take any method.
+      const isTaken = request.method === "GET" || "text" in found;
+      return { respond: () => (isTaken ? found : refusal(noSuchMethod())) };
     } catch (error) {
       return { respond: () => refusal(error) };
     }
@@ -147,8 +149,8 @@ export class ApiServer {
     return { status: isNew ? 201 : 200, json, headers: warningHeaders(warnings) };
   }
 
-  #present({ headers, served }: ApiCall, object: JsonObject): JsonObject {
-    return representationOf(headers["accept"], { served, now: this.#now }, false).object(object);
+  #present(call: ApiCall, object: JsonObject): JsonObject {
+    return representationOf(call, this.#now, false).object(object);
   }
 
   #watch(call: ApiCall): ApiResponse {
@@ -156,7 +158,7 @@ export class ApiServer {
     const longest = MIN_WATCH * (1 + this.#random());
     // Rejects a bad request before the head is sent, instead of in the stream.
     selectorOf(call);
-    representationOf(call.headers["accept"], { served: call.served, now: this.#now }, false);
+    representationOf(call, this.#now, false);
     const [state, clock] = [this.#state, this.#clock];
     return {
       status: 200,
@@ -214,8 +216,7 @@ export class ApiServer {
   #deleteCollection(call: ApiCall): JsonObject {
     const deletion = deletionOf(call);
     const list = listObjects(this.#state, call, this.#now);
-    const objects = [...this.#state.store(call.served.storeKey).objects.values()];
-    for (const object of objects.filter(selectorOf(call))) {
+    for (const object of listPage(this.#state, call).objects) {
       const { name, namespace } = metadataOf(object) as { name: string; namespace?: string };
       deleteObject(this.#writer, { ...call, name, namespace }, deletion);
     }
@@ -248,11 +249,11 @@ function refusal(error: unknown): ApiResponse {
   return { status, json, headers: warningHeaders(warnings), ...(delay && { delay }) };
 }
 
-/** A response with one more warning. */
+/** A response with one more warning, the first. */
 function warnedOf(response: ApiResponse, text: string): ApiResponse {
   const { warning } = warningHeaders([text]) as { warning: string };
   const given = response.headers?.["warning"];
-  const all = given === undefined ? warning : `${given}, ${warning}`;
+  const all = given === undefined ? warning : `${warning}, ${given}`;
   return { ...response, headers: { ...response.headers, warning: all } };
 }
 

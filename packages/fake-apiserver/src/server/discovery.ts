@@ -1,6 +1,6 @@
 import { defined, type JsonObject } from "../object/json.ts";
 import type { ApiResponse } from "./api-response.ts";
-import type { ServedResource } from "./resource/served-resource.ts";
+import { byPriority, type ServedResource } from "./resource/served-resource.ts";
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const STATUS_VERBS = ["get", "patch", "update"];
@@ -66,10 +66,9 @@ function groupDocument(name: string, served: readonly ServedResource[]): JsonObj
 
 function groupOf(name: string, served: readonly ServedResource[]): JsonObject {
   const own = served.filter(({ group }) => group === name);
-  const versions = [...new Set(own.map(({ version }) => version))].map((version) => ({
-    groupVersion: `${name}/${version}`,
-    version,
-  }));
+  const versions = [...new Set(own.map(({ version }) => version))]
+    .sort(byPriority)
+    .map((version) => ({ groupVersion: `${name}/${version}`, version }));
   return { name, versions, preferredVersion: versions[0] };
 }
 

@@ -120,9 +120,8 @@ export function methodNotAllowed(
   { name, subresource }: { readonly name: string; readonly subresource?: string | undefined },
 ): Failure {
   if (subject.isBuiltIn) return noSuchMethod();
-  const message = "the server does not allow this method on the requested resource";
-  const isOfCollection = name === "" && ["PUT", "PATCH", "POST"].includes(method);
-  if (isOfCollection && subresource === undefined) return badRequest(`${method}: ${message}`);
+  const isOfCollection = name === "" && ["PUT", "PATCH"].includes(method);
+  if (isOfCollection && subresource === undefined) return badRequest("name must be provided");
   return new Failure(405, {
     reason: "MethodNotAllowed",
     message: `${VERBS[method] ?? ""} is not supported on resources of kind ${JSON.stringify(qualified(subject))}`,

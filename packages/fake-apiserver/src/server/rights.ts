@@ -147,12 +147,6 @@ export interface RecordedRule {
   readonly rule: PolicyRule;
 }
 
-/**
- * The namespace of an explored operator, for its Leases. In the records it stands for the namespace that the operator will
- * run in.
- */
-export const EXPLORED_NAMESPACE = "holdfast-explored-operator";
-
 /** Lines that this process has appended, with their file. */
 const recorded = new Set<string>();
 

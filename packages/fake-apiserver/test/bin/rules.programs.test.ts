@@ -62,54 +62,106 @@ describe("rules", () => {
         apiVersion: "rbac.authorization.k8s.io/v1",
         kind: "ClusterRole",
         metadata: { name: "greeter" },
-        rules: [
-          { apiGroups: [""], resources: ["configmaps"], verbs: ["delete", "get"] },
-          { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get"] },
-        ],
+        rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["delete", "get"] }],
+      },
+      {
+        apiVersion: "rbac.authorization.k8s.io/v1",
+        kind: "Role",
+        metadata: { name: "greeter" },
+        rules: [{ apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["get"] }],
       },
     ]);
+    const { stdout } = await runBin(["rules", file], folder);
+    expect(stdout).toContain(
+      "---\n# For the namespace of the operator: kubectl apply --namespace ",
+    );
   });
 
+  const explored = (options: string) => [
+    `const { explore } = await import(${dist("@holdfast/fake-apiserver")});`,
+    "await explore({",
+    `  ${options},`,
+    "  time: 1,",
+    "  resources: [ConfigMap],",
+    "  setup,",
+    '  scenario: ({ client }) => client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } }),',
+    "});",
+  ];
+  const run = (options: string) => [
+    `const { runOperator } = await import(${dist("@holdfast/kubernetes")});`,
+    `const { silentLogger } = await import(${dist("@holdfast/controller")});`,
+    "const { api } = make();",
+    'await api.client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } });',
+    "const stop = new AbortController();",
+    "const { transport } = api;",
+    'const options = { name: "a", transport, setup, health: false, clock, logger: silentLogger };',
+    "await clock.run(async () => {",
+    `  const running = runOperator({ ...options, ${options} }, stop.signal);`,
+    "  await clock.sleep(120_000);",
+    "  stop.abort();",
+    "  await running;",
+    "});",
+  ];
+
   it.each([
-    ["replicas", "replicas: 2"],
-    ["shards", "replicas: 2, shards: { count: 2 }"],
+    ["is explored with replicas", explored("replicas: 2")],
+    ["is explored with shards", explored("replicas: 2, shards: { count: 2 }")],
+    ["elects in a namespace of the test", run('leaderElection: { namespace: "test" }')],
+    ["has shards in a namespace of the test", run('shards: { count: 2, namespace: "test" }')],
+    [
+      "elects in two namespaces",
+      [...run('leaderElection: { namespace: "test" }'), ...explored("replicas: 2")],
+    ],
   ])(
-    "prints a Role for the Leases of an operator that is explored with %s",
-    async (name, options) => {
-      const file = `${name}.jsonl`;
+    "prints a Role for the Leases of an operator that %s, in no ClusterRole",
+    async (name, lines) => {
+      const file = `${name.replaceAll(" ", "-")}.jsonl`;
       record(file, [
-        `const { explore } = await import(${dist("@holdfast/fake-apiserver")});`,
-        "await explore({",
-        `  ${options},`,
-        "  time: 1,",
-        "  resources: [ConfigMap],",
-        "  setup: ({ cluster, client, controller }) => {",
-        "    const maps = cluster.watch(ConfigMap);",
-        "    const reconcile = async ({ key, signal }) => {",
-        '      await client.patch(ConfigMap, key, { data: { seen: "yes" } }, { signal });',
-        "    };",
-        '    return () => [controller({ name: "a", sources: [maps.source()], reconcile })];',
-        "  },",
-        '  scenario: ({ client }) => client.create(ConfigMap, { metadata: { namespace: "default", name: "a" } }),',
-        "});",
+        "const setup = ({ cluster, client, controller }) => {",
+        "  const maps = cluster.watch(ConfigMap);",
+        "  const reconcile = async ({ key, signal }) => {",
+        '    await client.patch(ConfigMap, key, { data: { seen: "yes" } }, { signal });',
+        "  };",
+        '  return () => [controller({ name: "a", sources: [maps.source()], reconcile })];',
+        "};",
+        ...lines,
       ]);
-      const roles = await rolesOf(file, "--name", "greeter", "--namespace", "ops");
       const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
-      expect(roles).toEqual([
-        expect.objectContaining({
-          kind: "ClusterRole",
-          rules: [
-            { apiGroups: [""], resources: ["configmaps"], verbs: ["list", "patch", "watch"] },
-          ],
-        }),
-        expect.objectContaining({
-          kind: "Role",
-          metadata: { name: "greeter", namespace: "ops" },
-          rules: [expect.objectContaining(leases)],
-        }),
-      ]);
+      const verbs = expect.arrayContaining(["create", "get", "update"]);
+      for (const place of [{ namespace: "ops" }, {}]) {
+        const args = Object.entries(place).flatMap(([option, value]) => [`--${option}`, value]);
+        expect(await rolesOf(file, "--name", "greeter", ...args)).toEqual([
+          expect.objectContaining({
+            kind: "ClusterRole",
+            rules: [
+              { apiGroups: [""], resources: ["configmaps"], verbs: ["list", "patch", "watch"] },
+            ],
+          }),
+          expect.objectContaining({
+            kind: "Role",
+            metadata: { name: "greeter", ...place },
+            rules: [{ ...leases, verbs }],
+          }),
+        ]);
+      }
     },
   );
+
+  it("prints a ClusterRole for Leases that are watched in all namespaces", async () => {
+    const file = "leases.jsonl";
+    record(file, [
+      "const { client } = make();",
+      "for await (const _ of client.list(Lease));",
+      'await client.find(Lease, "a/x");',
+    ]);
+    const verbsOf = (verb: string) => [
+      { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: [verb] },
+    ];
+    expect(await rolesOf(file, "--namespace", "ops")).toEqual([
+      expect.objectContaining({ kind: "ClusterRole", rules: verbsOf("list") }),
+      expect.objectContaining({ kind: "Role", rules: verbsOf("get") }),
+    ]);
+  });
 
   it("prints a Role for the rights that one namespace alone needs", async () => {
     const file = "namespace.jsonl";

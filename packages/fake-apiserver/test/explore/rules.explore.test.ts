@@ -20,9 +20,9 @@ const finalizing = reconciling(async (thing, { client, events }) => {
 
 test("the rules have the Lease, a repeated Event and a second read of finalize", async () => {
   const { rules, faults } = await explore({
-    time: Number.POSITIVE_INFINITY,
     setup: finalizing,
     resources: [Thing, ConfigMap],
+    pairs: 0,
     async scenario({ client, clock }) {
       await client.create(Thing, { metadata: ann, spec: { name: "Ann" } });
       await clock.sleep(5_000);

@@ -28,7 +28,6 @@ const OTHERS = [
 /** Reads the registry, then writes to it. The lease may be lost between the two. */
 function registering(gives: "a token" | "no token", replicas = 2) {
   return explore<Registry>({
-    time: Number.POSITIVE_INFINITY,
     resources: [Thing],
     replicas,
     without: replicas > 1 ? OTHERS : [],

@@ -34,7 +34,13 @@ const isOwnable = (): boolean => true;
 const NOTHING: Owned = { object: {}, managers: [] };
 
 function apply(live: Owned, name: string, object: JsonObject, force = false): Owned {
-  return applyPatch(live, object, { type, writer: writer(name), isOwnable, force });
+  return applyPatch(live, object, {
+    type,
+    typeAt: () => type,
+    writer: writer(name),
+    isOwnable,
+    force,
+  });
 }
 
 function ownedBy({ managers }: Owned, name: string): string[] {
@@ -87,7 +93,8 @@ describe("applyPatch", () => {
   });
 
   it("refuses an applied list of a built-in type with unknown merge rules", () => {
-    const options = { type: builtInRootType(), writer: writer("one"), isOwnable, force: false };
+    const type = builtInRootType();
+    const options = { type, typeAt: () => type, writer: writer("one"), isOwnable, force: false };
     const known = {
       spec: { template: { spec: { containers: [{ name: "web", image: "web:1" }] } } },
     };
@@ -136,11 +143,13 @@ describe("ownUpdate", () => {
     const live = apply(NOTHING, "one", { text: "x", map: { a: "1" }, tags: ["t"] });
     const next = { text: "y", map: { a: "1", b: "2" } };
     const editor = { ...writer("editor"), operation: "Update" as const };
-    const managers = ownUpdate(live, next, { type, writer: editor, isOwnable });
+    const managers = ownUpdate(live, next, { type, typeAt: () => type, writer: editor, isOwnable });
     const after = { object: next, managers };
     expect(ownedBy(after, "one")).toEqual([".map.a"]);
     expect(ownedBy(after, "editor")).toEqual([".text", ".map.b"]);
-    expect(ownUpdate(after, next, { type, writer: editor, isOwnable })).toBe(managers);
+    expect(ownUpdate(after, next, { type, typeAt: () => type, writer: editor, isOwnable })).toBe(
+      managers,
+    );
   });
 });
 

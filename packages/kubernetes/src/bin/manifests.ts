@@ -1,9 +1,10 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import { fromCrd } from "../object/resource.ts";
-import { loadOptional, type Result, requirePositionals } from "./command.ts";
+import { loadOptional, type Result, requirePositionals, textOf } from "./command.ts";
 
 /** `manifests MODULE... --out DIR [--check]` */
 export async function manifests(args: string[]): Promise<Result> {
@@ -21,7 +22,7 @@ export async function manifests(args: string[]): Promise<Result> {
     path: join(out, `${name}.yaml`),
     text: stringify(crd, { aliasDuplicateObjects: false }),
   }));
-  if (check) return await compared(files);
+  if (check) return compared(files);
   await mkdir(out, { recursive: true });
   for (const { path, text } of files) await writeFile(path, text);
   return { output: files.map(({ path }) => `${path}\n`).join(""), code: 0 };
@@ -32,10 +33,10 @@ interface File {
   readonly text: string;
 }
 
-async function compared(files: readonly File[]): Promise<Result> {
+function compared(files: readonly File[]): Result {
   const problems: string[] = [];
   for (const { path, text } of files) {
-    const found = await readFile(path, "utf8").catch(absent);
+    const found = existsSync(path) ? textOf(path, { pipes: false }) : undefined;
     if (found === undefined) problems.push(`${path} is missing`);
     else if (found !== text) problems.push(`${path} differs from its resource`);
   }
@@ -43,10 +44,6 @@ async function compared(files: readonly File[]): Promise<Result> {
     output: problems.map((line) => `${line}\n`).join(""),
     code: problems.length > 0 ? 1 : 0,
   };
-}
-
-function absent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT") throw error;
 }
 
 /** The CRDs of the resources that modules export, by name, which is PLURAL.GROUP. */

@@ -11,7 +11,7 @@ const USAGE = `npx @holdfast/kubernetes COMMAND
   manifests MODULE... --out DIR   writes the CRDs of the resources that modules export, as DIR/PLURAL.GROUP.yaml
     --check                       writes nothing; exits with 1 if a file differs
 
-npx @holdfast/fake-apiserver rules prints the ClusterRole that a test run needs.
+npx @holdfast/fake-apiserver rules prints the roles that a test run needs.
 `;
 
 const COMMANDS = new Map<string | undefined, (args: string[]) => Promise<Result>>([

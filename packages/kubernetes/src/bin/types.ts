@@ -1,8 +1,7 @@
-import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { fromCrd } from "../object/resource.ts";
 import { runKubectl } from "../transport/run-kubectl.ts";
-import { loadOptional, type Result, requirePositionals } from "./command.ts";
+import { loadOptional, type Result, requirePositionals, textOf } from "./command.ts";
 import { type CrdSchema, plainSchema } from "./plain-schema.ts";
 
 const HEADER = `// Made by "npx @holdfast/kubernetes types": run it again instead of editing this file.
@@ -34,10 +33,8 @@ export async function types(args: string[]): Promise<Result> {
 
 async function fromFiles(files: readonly string[]): Promise<object[]> {
   const { parseAllDocuments } = await loadOptional("yaml", import("yaml"));
-  const found = files.map(async (file) => {
-    const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-      throw new Error(`${file} cannot be read (${error.code})`);
-    });
+  return files.flatMap((file) => {
+    const text = textOf(file, { pipes: true });
     const documents = [...parseAllDocuments(text)];
     const [problem] = documents.flatMap(({ errors }) => errors);
     // Its message shows the place below a first line that ends with a colon.
@@ -46,7 +43,6 @@ async function fromFiles(files: readonly string[]): Promise<object[]> {
     if (crds.length === 0) throw new Error(`${file} has no CustomResourceDefinition`);
     return crds;
   });
-  return (await Promise.all(found)).flat();
 }
 
 /** The definitions in a document, which may be a list, as kubectl prints them. */

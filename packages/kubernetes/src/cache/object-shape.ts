@@ -1,12 +1,11 @@
 import { keepApplyEntries } from "../object/apply-entries.ts";
 import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
-import type { ServerObject } from "./server-object.ts";
+import type { ServerObject } from "../object/server-object.ts";
 
 /** Options for an {@link ObjectShape}. */
 export interface ObjectShapeOptions {
   readonly resource: Resource;
-  readonly metadataOnly: boolean;
   readonly transform: (object: StoredObject<KubeObject>) => KubeObject;
 }
 
@@ -23,8 +22,8 @@ export class ObjectShape {
    * @throws the error of `transform`; TypeError if it changed a field that identifies the object
    */
   toCached(object: ServerObject): CachedObject {
-    const { resource, metadataOnly, transform } = this.#options;
-    const { apiVersion, kind } = resource;
+    const { resource, transform } = this.#options;
+    const { apiVersion, kind, metadataOnly } = resource;
     const { metadata } = object;
     const { name, namespace, uid, resourceVersion, managedFields } = metadata;
     const isTyped = object.apiVersion === apiVersion && object.kind === kind;

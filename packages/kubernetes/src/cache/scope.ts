@@ -5,7 +5,7 @@ import {
   matchesField,
   matchesLabels,
 } from "../object/selector.ts";
-import type { ServerObject } from "./server-object.ts";
+import type { ServerObject } from "../object/server-object.ts";
 
 /** Options for a {@link Scope}. */
 export interface ScopeOptions {

@@ -1,6 +1,7 @@
 import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf, type ObjectName } from "../object/object-ref.ts";
 import { compareVersions, isOlder } from "../object/resource-version.ts";
+import type { ServerObject } from "../object/server-object.ts";
 import { changesBetween, deletion, type ObjectChange } from "./change.ts";
 import { difference } from "./difference.ts";
 import type { ObjectShape } from "./object-shape.ts";
@@ -8,7 +9,6 @@ import { ObjectTable } from "./object-table.ts";
 import { OwnWrites } from "./own-writes.ts";
 import type { OnRejected } from "./rejections.ts";
 import type { Scope } from "./scope.ts";
-import type { ServerObject } from "./server-object.ts";
 
 /** An event of a watch that has an object. */
 export interface ObjectEvent {

@@ -14,6 +14,9 @@ const MAX_FAILURE = 65_536;
 /** Longest response of a request, in bytes: a page of a list that is longer is asked for again with a smaller limit. */
 const MAX_RESPONSE: number = 64 * 1024 * 1024;
 
+/** A response that stalls or breaks. The part that came may end within a credential: it is not shown. */
+const CUT: ApiStatus = { reason: "", message: "the response is incomplete", details: {} };
+
 /** The response to a request that got another address. */
 const REDIRECT: ApiStatus = {
   reason: "",
@@ -102,7 +105,7 @@ export async function openRequest(
   const { warning } = response.headers;
   if (warning !== undefined) onWarning?.(hiding(response)(warning));
   if (response.status >= 200 && response.status < 300) return response;
-  throw await failureOf(request, response, clock);
+  throw await failureOf(request, response, { clock, signal });
 }
 
 function formatRequest(request: ApiRequest): KubeRequest {
@@ -196,13 +199,15 @@ function formatQuery(query: NonNullable<ApiRequest["query"]>): string {
 async function failureOf(
   { method, path }: ApiRequest,
   response: KubeResponse,
-  clock: Clock,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<ApiError> {
   const { status, headers, body } = response;
-  const text = (await readStart(body, MAX_FAILURE)).toString("utf8");
-  const found = status < 400 ? REDIRECT : statusOf(text.trim(), hiding(response));
+  const bytes = await readStart(body, MAX_FAILURE, { clock, signal });
+  const text = bytes?.toString("utf8").trim();
+  const found = status < 400 ? REDIRECT : foundIn(text, hiding(response));
   const { reason, message: said, details } = found;
-  const message = `${said}${adviceOn(path, status, { reason, said })}`;
+  const advice = text === undefined ? "" : adviceOn(path, status, { reason, said });
+  const message = `${said}${advice}`;
   const named = parseRetryAfter(headers["retry-after"], clock);
   const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
   const date = dateOf(headers["date"]);
@@ -210,10 +215,14 @@ async function failureOf(
   return new ApiError({ statusCode: status, ...facts, method, path });
 }
 
+function foundIn(text: string | undefined, hide: (text: string) => string): ApiStatus {
+  return text === undefined ? CUT : statusOf(text, hide);
+}
+
 /**
  * Advice on a failure whose cause is the definition of a custom resource. A server that does not serve a resource responds
  * to each of its paths in plain text, which names nothing. One with an older definition refuses an apply of a newer field
- * with 500.
+ * with 500, as it does if another version, by which a manager of the object has written, lacks a field.
  */
 function adviceOn(
   path: string,
@@ -224,7 +233,11 @@ function adviceOn(
   if (parts === null) return "";
   const [, group, version, plural] = parts;
   if (isBuiltInVersion(`${group}/${version}`)) return "";
-  if (/: field not declared in schema|unknown field "/.test(said))
+  const isUndeclared = said.includes(": field not declared in schema");
+  // An apply that does not fit its own version is called so.
+  if (isUndeclared && !said.startsWith("failed to create typed patch object"))
+    return `: a manager of the object has written by a version of the CustomResourceDefinition ${plural}.${group} that lacks the field; add the field to all versions`;
+  if (isUndeclared || said.includes('unknown field "'))
     return `: apply the current CustomResourceDefinition ${plural}.${group}, the server has another one`;
   if (status !== 404 || reason !== "") return "";
   return `: the server does not serve ${plural} of ${group}/${version}; check that the CustomResourceDefinition ${plural}.${group} is applied and serves ${version}`;

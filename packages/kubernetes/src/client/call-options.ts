@@ -1,5 +1,6 @@
 import {
   type OptionNames,
+  requireArray,
   requireBoolean,
   requireFinite,
   requireNotNegative,
@@ -8,10 +9,11 @@ import {
   requireText,
   requireWhole,
 } from "@holdfast/clock/internal";
-import type { CachedObject } from "../object/kube-object.ts";
+import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
 import { requireSegment } from "../object/resource-name.ts";
 import type { FieldSelector, LabelSelector } from "../object/selector.ts";
 import type { ApiRequest } from "./api-request.ts";
+import type { ApplyUpgrade } from "./apply-upgrade.ts";
 
 /** Options that all calls of a client share. */
 export interface KubeCallOptions {
@@ -109,6 +111,16 @@ export interface KubeApplyOptions extends KubeWriteOptions {
   readonly cached?: CachedObject | undefined;
 }
 
+/** Options for `upgradeToApply`. */
+export interface KubeUpgradeOptions extends Omit<KubeWriteOptions, "subresource"> {
+  /**
+   * Field managers whose updates are taken over, for example the name of the program that was there before. At least one.
+   *
+   * @defaultValue `[fieldManager]`: its own updates
+   */
+  readonly from?: readonly string[] | undefined;
+}
+
 /** Options for `delete`. */
 export interface KubeDeleteOptions extends KubeCallOptions {
   /**
@@ -184,6 +196,45 @@ export interface KubeListOptions extends KubeCallOptions {
   readonly pageSize?: number | undefined;
 }
 
+/** Options for `watch`. The timeout is that of the server's first response. */
+export interface KubeWatchOptions
+  extends KubeCallOptions,
+    Pick<KubeListOptions, "namespace" | "labels" | "fields"> {
+  /**
+   * Version after which the changes are wanted: of an object, a list or an event.
+   *
+   * @defaultValue the current one, and each object that exists comes first, as `ADDED`
+   */
+  readonly resourceVersion?: string | undefined;
+
+  /**
+   * Whether the server also sends its version from time to time, in events of the type `BOOKMARK`: about once a minute, and
+   * before it closes the watch. A version that is known to be recent is rarely too old.
+   *
+   * @defaultValue `false`
+   */
+  readonly bookmarks?: boolean | undefined;
+}
+
+/** An event of `watch`. An object that no longer matches the selectors is `DELETED`. */
+export type KubeWatchEvent<T extends KubeObject = KubeObject> =
+  | {
+      /** What happened. */
+      readonly type: "ADDED" | "MODIFIED" | "DELETED";
+      /** The object after it. A deleted one in its last state. */
+      readonly object: StoredObject<T>;
+      /** Version to go on from. */
+      readonly resourceVersion: string;
+    }
+  | {
+      /** Nothing happened. */
+      readonly type: "BOOKMARK";
+      /** None. */
+      readonly object?: undefined;
+      /** Version to go on from. */
+      readonly resourceVersion: string;
+    };
+
 /** Options for `request`. */
 export interface KubeRequestOptions extends KubeCallOptions {
   /** Path from the root of the server, encoded, without a query: `"/version"`. */
@@ -257,6 +308,14 @@ export const COLLECTION_OPTIONS: OptionNames<KubeDeleteCollectionOptions> = {
   dryRun: true,
 };
 
+const UPGRADE: OptionNames<KubeUpgradeOptions> = {
+  ...CALL,
+  fieldManager: true,
+  dryRun: true,
+  fieldValidation: true,
+  from: true,
+};
+
 /** The options of `apply`. */
 export const APPLY_OPTIONS: OptionNames<KubeApplyOptions> = {
   ...WRITE,
@@ -272,6 +331,15 @@ export const LIST_OPTIONS: OptionNames<KubeListOptions> = {
   labels: true,
   fields: true,
   pageSize: true,
+};
+
+const WATCH: OptionNames<KubeWatchOptions> = {
+  ...CALL,
+  namespace: true,
+  labels: true,
+  fields: true,
+  resourceVersion: true,
+  bookmarks: true,
 };
 
 /** @throws RangeError or TypeError that names the option */
@@ -326,6 +394,21 @@ export function resolveWrite(
     );
   const query = { fieldManager, dryRun: dryRun ? "All" : undefined, fieldValidation };
   return { ...read, query, dryRun };
+}
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveUpgrade(
+  options: KubeUpgradeOptions,
+  manager: string,
+): ResolvedWrite & ApplyUpgrade {
+  requireOptions("options", options, "upgradeToApply", UPGRADE);
+  const { fieldManager = manager, from = [fieldManager], ...rest } = options;
+  const write = resolveWrite({ ...rest, fieldManager }, manager, "upgradeToApply");
+  requireArray("options.from", from);
+  if (from.length === 0)
+    throw new RangeError("options.from must have at least one field manager, got an empty array");
+  for (const [index, one] of from.entries()) requireText(`options.from[${index}]`, one);
+  return { ...write, from, manager: fieldManager };
 }
 
 /** @throws RangeError or TypeError if `fieldManager` is not 1 to 128 printable characters */
@@ -403,6 +486,23 @@ export function resolveRequest(options: KubeRequestOptions): {
   if (contentType !== undefined) requireText("options.contentType", contentType);
   const accept = "application/json, */*";
   return { limits, request: { method, path, query, body, contentType, accept } };
+}
+
+/** Length of a watch, in seconds: the server closes it after this time. */
+export const WATCH_SECONDS = 300;
+
+/** @throws RangeError or TypeError that names the option */
+export function resolveWatch(options: KubeWatchOptions): {
+  limits: Limits;
+  query: NonNullable<ApiRequest["query"]>;
+} {
+  const limits = resolveLimits(options, "watch", WATCH);
+  const { resourceVersion, bookmarks = false } = options;
+  if (resourceVersion !== undefined) requireText("options.resourceVersion", resourceVersion);
+  requireBoolean("options.bookmarks", bookmarks);
+  const allowWatchBookmarks = bookmarks || undefined;
+  const timeoutSeconds = WATCH_SECONDS;
+  return { limits, query: { watch: true, resourceVersion, allowWatchBookmarks, timeoutSeconds } };
 }
 
 /** @throws RangeError or TypeError that names the option */

@@ -11,12 +11,14 @@ import type {
   StoredObject,
   UpdateInput,
 } from "../object/kube-object.ts";
+import { acceptFor, requireWritable } from "../object/metadata-of.ts";
 import type { ObjectName, ObjectRef } from "../object/object-ref.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
-import { collectionPath, objectPath } from "../object/resource-path.ts";
+import { objectPath } from "../object/resource-path.ts";
 import { ApiError, isNotFound } from "./api-error.ts";
 import { type ApiRequest, requestAny } from "./api-request.ts";
 import { Applies } from "./applies.ts";
+import { withApplies } from "./apply-upgrade.ts";
 import { call, type Send } from "./call.ts";
 import {
   type KubeApplyOptions,
@@ -25,14 +27,19 @@ import {
   type KubeListOptions,
   type KubeReadOptions,
   type KubeRequestOptions,
+  type KubeUpgradeOptions,
+  type KubeWatchEvent,
+  type KubeWatchOptions,
   type KubeWriteOptions,
   LIST_OPTIONS,
   resolveLimits,
   resolvePageSize,
   resolveRead,
   resolveRequest,
+  resolveWatch,
   resolveWrite,
 } from "./call-options.ts";
+import { collectionRequest } from "./collection-request.ts";
 import {
   type KubeClientOptions,
   type ResolvedClient,
@@ -41,6 +48,7 @@ import {
 } from "./kube-client-options.ts";
 import { listPages } from "./list-pages.ts";
 import { sendTo } from "./subresource.ts";
+import { watchObjects } from "./watch-objects.ts";
 import {
   applyRequest,
   controllerOf,
@@ -50,8 +58,8 @@ import {
   type PendingApply,
   type PendingWrite,
   patchRequest,
-  selectorQuery,
   updateRequest,
+  upgradeRequest,
 } from "./write-request.ts";
 import { completed, type ObjectRequest, storedOf } from "./written-object.ts";
 
@@ -166,16 +174,60 @@ export class KubeClient {
   ): AsyncGenerator<StoredObject<T>, void, undefined> {
     requireResource(resource);
     const limits = resolveLimits(options, "list", LIST_OPTIONS);
-    const { namespace, labels, fields, pageSize } = options;
-    const query = selectorQuery({ labels, fields });
-    const path = collectionPath(resource, namespace);
+    const { namespace, labels, fields, pageSize: size } = options;
+    const list = collectionRequest({ resource, namespace, labels, fields }, "list");
+    const { path } = list;
     const { target } = this.#options;
     const send: Send = (request) => call(target, `GET ${path}`, limits, (once) => once(request));
-    return eachOnce(
-      resource,
-      path,
-      listPages(send, { path, query, pageSize: resolvePageSize(pageSize) }),
-    );
+    return eachOnce(resource, path, listPages(send, { ...list, pageSize: resolvePageSize(size) }));
+  }
+
+  /**
+   * Watches objects, without a cache: yields each change, until the server closes the watch after 5 minutes, the loop
+   * is left, or `signal` aborts. Watch again from the last `resourceVersion` to go on. For a cache of all objects, which
+   * survives every failure, use `Cluster.watch`.
+   *
+   * The first `next` sends the request. A 429 or 503 is handled as for other calls. Later errors end the watch:
+   *
+   * | Event | Effect |
+   * | --- | --- |
+   * | the server closes the watch | the iteration ends |
+   * | the version is too old, at the start or later | throws an {@link ApiError} with `statusCode` 410: list, or watch without a version |
+   * | the connection breaks | throws a `ConnectionError` |
+   * | the server does not close it for a minute more | throws an error for which `isTimeoutError` of `@holdfast/wait` is true |
+   * | `signal` aborts | throws `signal.reason` at once; events that have arrived are dropped |
+   *
+   * @param resource - the resource
+   * @param options - see {@link KubeWatchOptions}
+   * @returns the events, to be iterated once
+   * @throws RangeError or TypeError for a bad argument
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { builtIn } from "@holdfast/kubernetes";
+   * import { FakeApi } from "@holdfast/fake-apiserver";
+   *
+   * const ConfigMap = builtIn("v1", "ConfigMap");
+   * const { client } = new FakeApi({ clock: new FakeClock(), resources: [ConfigMap] });
+   * await client.create(ConfigMap, { metadata: { namespace: "default", name: "ann" } });
+   * let resourceVersion: string | undefined;
+   * for await (const event of client.watch(ConfigMap, { resourceVersion, labels: {} })) {
+   *   resourceVersion = event.resourceVersion; // to go on from here
+   *   console.log(event.type, event.object?.metadata.name); // => ADDED ann
+   *   break;
+   * }
+   * ```
+   */
+  watch<T extends KubeObject>(
+    resource: Resource<T, KubeObject>,
+    options: KubeWatchOptions = {},
+  ): AsyncGenerator<KubeWatchEvent<T>, void, undefined> {
+    requireResource(resource);
+    const { limits, query } = resolveWatch(options);
+    const { namespace, labels, fields } = options;
+    const request = collectionRequest({ resource, namespace, labels, fields }, "watch", query);
+    return watchObjects(this.#options.target, { resource, request, limits });
   }
 
   /**
@@ -295,7 +347,7 @@ export class KubeClient {
     change: (object: StoredObject<T>) => unknown,
     options: KubeWriteOptions = {},
   ): Promise<StoredObject<T>> {
-    requireResource(resource);
+    requireWritable(resource, "modify");
     requireFunction("change", change);
     const { target, fieldManager: manager } = this.#options;
     const limits = resolveWrite(options, manager, "modify");
@@ -312,6 +364,64 @@ export class KubeClient {
       return this.#written(pending, await sendTo(pending.facts, send, pending.request));
     };
     const name = `PUT ${objectPath(resource, ref, subresource)}`;
+    return await call(target, name, { ...limits, conflictBackoff: CONFLICT_BACKOFF }, attempt);
+  }
+
+  /**
+   * Makes fields that a field manager has updated fields that it has applied, so that a later `apply` withdraws those that it
+   * leaves out. Without it they stay for good: a server keeps the updates of a manager apart from its applies, and an apply
+   * without `force` is a `Conflict` with its own earlier update. Call it once for objects that an earlier version of a
+   * program, or another program, wrote with `create`, `update` or `patch`.
+   *
+   * It reads the object, and patches `metadata.managedFields` alone; again from the start if the object changed meanwhile,
+   * as `modify` does. Updates of the status become applies of the status.
+   *
+   * @param resource - the resource
+   * @param ref - name and namespace
+   * @param options - see {@link KubeUpgradeOptions}
+   * @returns the object as stored. Nothing is sent if there is no such update
+   *
+   * @remarks
+   * Source: `csaupgrade` of k8s.io/client-go/util.
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { builtIn, KubeClient, type KubeObject } from "@holdfast/kubernetes";
+   * import { FakeApi } from "@holdfast/fake-apiserver";
+   *
+   * const ConfigMap = builtIn<KubeObject & { data?: Record<string, string> }>("v1", "ConfigMap");
+   * const clock = new FakeClock();
+   * const { transport } = new FakeApi({ clock, resources: [ConfigMap] });
+   * const client = new KubeClient({ transport, clock, fieldManager: "greeter" });
+   * const metadata = { namespace: "default", name: "ann" };
+   * await client.create(ConfigMap, { metadata, data: { a: "1", b: "2" } });
+   * await client.upgradeToApply(ConfigMap, "default/ann");
+   * console.log((await client.apply(ConfigMap, { metadata, data: { a: "1" } })).data); // => { a: '1' }
+   * ```
+   */
+  async upgradeToApply<T extends KubeObject>(
+    resource: Resource<T, KubeObject>,
+    ref: ObjectRef,
+    options: KubeUpgradeOptions = {},
+  ): Promise<StoredObject<T>> {
+    const { target, fieldManager } = this.#options;
+    const { pending, upgrade } = upgradeRequest({ resource, ref, options, manager: fieldManager });
+    const { request, limits, facts } = pending;
+    const read = { method: "GET", path: request.path, subresource: undefined } as const;
+    const attempt = async (send: Send): Promise<StoredObject<T>> => {
+      const stored = this.#stored<StoredObject<T>>(resource, read, await send(read));
+      const { managedFields, resourceVersion } = stored.metadata;
+      const value = withApplies(managedFields, upgrade);
+      if (value === undefined) return stored;
+      const body = [
+        { op: "replace", path: "/metadata/managedFields", value },
+        // A conflict if the object has changed. A failed "test" would be no conflict.
+        { op: "replace", path: "/metadata/resourceVersion", value: resourceVersion },
+      ];
+      return this.#written(pending, await sendTo(facts, send, { ...request, body }));
+    };
+    const name = `${request.method} ${request.path}`;
     return await call(target, name, { ...limits, conflictBackoff: CONFLICT_BACKOFF }, attempt);
   }
 
@@ -399,7 +509,7 @@ export class KubeClient {
     requireResource(resource);
     const { subresource, ...limits } = resolveRead(options, "get");
     const path = objectPath(resource, ref, subresource);
-    const request = { method: "GET", path } as const;
+    const request = { method: "GET", path, accept: acceptFor(resource, "object") } as const;
     return call(this.#options.target, `GET ${path}`, limits, (send) =>
       sendTo({ resource, subresource }, send, request).then((response) =>
         this.#stored<Body>(resource, { ...request, subresource }, response),

@@ -1,25 +1,28 @@
 import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/clock/internal";
 import { requireOwnersNearby } from "../object/known-owners.ts";
 import type { CachedObject, DeepReadonly, KubeObject, ObjectMeta } from "../object/kube-object.ts";
+import { requireWritable } from "../object/metadata-of.ts";
 import { type ObjectName, type ObjectRef, parseRef } from "../object/object-ref.ts";
-import { type Resource, requireResource } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 import { collectionPath, objectPath } from "../object/resource-path.ts";
-import { formatFields, formatLabels } from "../object/selector.ts";
 import type { ApiRequest } from "./api-request.ts";
+import type { ApplyUpgrade } from "./apply-upgrade.ts";
 import {
   APPLY_OPTIONS,
   COLLECTION_OPTIONS,
   type KubeApplyOptions,
   type KubeDeleteCollectionOptions,
   type KubeDeleteOptions,
-  type KubeListOptions,
+  type KubeUpgradeOptions,
   type KubeWriteOptions,
   type Limits,
   type ResolvedWrite,
   resolveDelete,
+  resolveUpgrade,
   resolveWrite,
 } from "./call-options.ts";
 import type { ClientWrite } from "./client-write.ts";
+import { collectionRequest } from "./collection-request.ts";
 import { requireExact } from "./exact-json.ts";
 import { bodyOf, isOwnKind, refOf } from "./written-object.ts";
 
@@ -54,7 +57,7 @@ function resolveBody(
   door: string,
   names?: OptionNames<KubeWriteOptions>,
 ): ResolvedWrite & { body: Arguments<KubeWriteOptions>["object"] } {
-  requireResource(resource);
+  requireWritable(resource, door);
   requireOptions("object", object);
   const resolved = resolveWrite(options, manager, door, names);
   const body = bodyOf(resource, object, resolved.subresource);
@@ -133,7 +136,7 @@ export function patchRequest(
   },
 ): PendingWrite {
   const { resource, patch } = given;
-  requireResource(resource);
+  requireWritable(resource, "patch");
   if (!Array.isArray(patch)) requireOptions("patch", patch); // an array is a JSON Patch
   const { subresource, dryRun, query, ...limits } = resolveWrite(
     given.options,
@@ -151,12 +154,41 @@ export function patchRequest(
   };
 }
 
+/** @throws RangeError or TypeError for a bad argument */
+export function upgradeRequest(given: {
+  readonly resource: Resource;
+  readonly ref: ObjectRef;
+  readonly options: KubeUpgradeOptions;
+  readonly manager: string;
+}): { readonly pending: PendingWrite; readonly upgrade: ApplyUpgrade } {
+  const { resource, ref } = given;
+  requireWritable(resource, "upgradeToApply");
+  const { from, manager, query, dryRun, subresource, ...limits } = resolveUpgrade(
+    given.options,
+    given.manager,
+  );
+  const path = objectPath(resource, ref);
+  const contentType = "application/json-patch+json";
+  const facts = {
+    resource,
+    verb: "patch",
+    ref: parseRef(resource, ref),
+    subresource,
+    dryRun,
+  } as const;
+  const request = { method: "PATCH", path, query, contentType } as const;
+  return { pending: { request, limits, facts }, upgrade: { from, manager } };
+}
+
 /** The owners that a patch adds. */
 function ownersIn(patch: object): unknown {
   if (!Array.isArray(patch)) return (patch as KubeObject).metadata?.ownerReferences;
-  const values = (patch as readonly { readonly path?: unknown; readonly value?: unknown }[])
-    .filter(({ path }) => String(path).startsWith("/metadata/ownerReferences"))
-    .flatMap(({ value }) => value);
+  const operations = patch as readonly { readonly path?: unknown; readonly value?: unknown }[];
+  const values = operations.flatMap(({ path, value }): unknown => {
+    if (path === "") return (value as KubeObject | null)?.metadata?.ownerReferences;
+    if (path === "/metadata") return (value as ObjectMeta | null)?.ownerReferences;
+    return String(path).startsWith("/metadata/ownerReferences") ? value : [];
+  });
   return values.filter((value) => typeof value === "object" && value !== null);
 }
 
@@ -229,7 +261,7 @@ export function deleteRequest(
   ref: ObjectRef,
   options: KubeDeleteOptions,
 ): PendingWrite {
-  requireResource(resource);
+  requireWritable(resource, "delete");
   const path = objectPath(resource, ref);
   const { body, dryRun, ...limits } = resolveDelete(options);
   return {
@@ -250,28 +282,13 @@ export function deleteCollectionRequest(
   resource: Resource,
   options: KubeDeleteCollectionOptions,
 ): Pick<PendingWrite, "request" | "limits"> {
-  requireResource(resource);
+  requireWritable(resource, "deleteCollection");
   const {
     body,
     dryRun: _,
     ...limits
   } = resolveDelete(options, "deleteCollection", COLLECTION_OPTIONS);
   const { namespace, labels, fields } = options;
-  const path = collectionPath(resource, namespace);
-  const query = selectorQuery({ labels, fields });
-  return { request: { method: "DELETE", path, query, body }, limits };
-}
-
-/** The parameters that select the objects of a collection. */
-export function selectorQuery({
-  labels,
-  fields,
-}: Pick<KubeListOptions, "labels" | "fields">): Record<
-  "labelSelector" | "fieldSelector",
-  string | undefined
-> {
-  return {
-    labelSelector: labels === undefined ? undefined : formatLabels(labels),
-    fieldSelector: fields === undefined ? undefined : formatFields(fields),
-  };
+  const request = collectionRequest({ resource, namespace, labels, fields }, "list");
+  return { request: { ...request, method: "DELETE", body }, limits };
 }

@@ -1,5 +1,6 @@
 import { requireText } from "@holdfast/clock/internal";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
+import { METADATA_KIND } from "../object/metadata-of.ts";
 import type { ObjectName } from "../object/object-ref.ts";
 import type { Resource } from "../object/resource.ts";
 import { ApiError } from "./api-error.ts";
@@ -39,11 +40,16 @@ export function refOf(object: AnyObject): ObjectName {
   return namespace === undefined ? { name: name as string } : { name: name as string, namespace };
 }
 
-/** The response of the server with API version and kind: items of lists of built-in resources come without. */
+/**
+ * The response of the server with API version and kind: items of lists of built-in resources come without, and metadata
+ * alone comes with a kind of its own.
+ */
 export function completed<Body>(resource: Resource, response: object): Body {
-  const object = response as { apiVersion?: string; kind?: string };
-  object.apiVersion ??= resource.apiVersion;
-  object.kind ??= resource.kind;
+  const object = response as { apiVersion?: string; kind?: string; metadata?: unknown };
+  const { apiVersion, kind, metadataOnly } = resource;
+  if (metadataOnly === true) return { apiVersion, kind, metadata: object.metadata } as Body;
+  object.apiVersion ??= apiVersion;
+  object.kind ??= kind;
   return object as Body;
 }
 
@@ -75,13 +81,19 @@ export function storedOf<Body>(resource: Resource, response: object, request: Ob
   throw new ApiError({ statusCode: 200, reason: "", message, details: {}, method, path });
 }
 
+/** The kind of a response. That of metadata alone is the one of the resource, if it was asked for. */
+function wholeKind({ metadataOnly, kind }: Resource, found: unknown): unknown {
+  return metadataOnly === true && found === METADATA_KIND ? kind : found;
+}
+
 function isObjectOf(
   resource: Resource,
   response: object,
   { subresource, isNameless = false }: ObjectRequest,
 ): boolean {
   if (Array.isArray(response)) return false;
-  const { kind, status, metadata } = response as ResponseParts;
+  const { kind: found, status, metadata } = response as ResponseParts;
+  const kind = wholeKind(resource, found);
   if (isNameless) return kind === resource.kind;
   if (kind === undefined || kind === resource.kind)
     return typeof metadata?.name === "string" && metadata.name !== "";

@@ -123,7 +123,7 @@ export class Cluster implements Runnable {
     const known = this.#registrations.find(
       (one) => one.identity === identity && one.transform === transform,
     );
-    const informer = known?.informer ?? this.#createInformer(resource, resolved);
+    const informer = known?.informer ?? this.#createInformer(resolved);
     informer.addIndexes(indexes);
     if (known === undefined) {
       this.#registrations.push({ identity, transform, informer });
@@ -240,15 +240,15 @@ export class Cluster implements Runnable {
     if (failures.length > 0) throw failures[0];
   }
 
-  #createInformer(resource: Resource, resolved: ResolvedWatch): CachedInformer {
-    const { namespaces = [undefined], labels, fields, transform, metadataOnly } = resolved;
-    const shape = new ObjectShape({ resource, metadataOnly, transform });
+  #createInformer(resolved: ResolvedWatch): CachedInformer {
+    const { resource, namespaces = [undefined], labels, fields, transform } = resolved;
+    const shape = new ObjectShape({ resource, transform });
     const reflectors = namespaces.map((namespace) => {
       const scope = new Scope({ namespace, labels, fields });
       const store: Store = new Store(shape, scope, (...rejection) =>
         reflector.reject(...rejection),
       );
-      const listWatch = { resource, namespace, labels, fields, metadataOnly };
+      const listWatch = { resource, namespace, labels, fields };
       const reflector = new Reflector(listWatch, store, this.#settings);
       return reflector;
     });

@@ -1,6 +1,6 @@
-import { readObject, type ServerObject } from "../cache/server-object.ts";
 import type { OwnWrite } from "../cache/store.ts";
 import type { ClientWrite } from "../client/client-write.ts";
+import { readObject, type ServerObject } from "../object/server-object.ts";
 
 /**
  * The state of the written object, by the response of the server. Undefined if the response has nothing for a

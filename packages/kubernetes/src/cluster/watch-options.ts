@@ -8,6 +8,7 @@ import {
 import type { IndexFunction } from "../cache/object-index.ts";
 import { withoutManagedFields } from "../cache/object-shape.ts";
 import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
+import { metadataOf } from "../object/metadata-of.ts";
 import { type Resource, requireResource } from "../object/resource.ts";
 import { collectionPath } from "../object/resource-path.ts";
 import {
@@ -69,7 +70,8 @@ export interface WatchOptions<T extends KubeObject = KubeObject, U extends KubeO
     | undefined;
 
   /**
-   * Whether to ask the server for metadata alone, for example of Secrets.
+   * Whether to ask the server for metadata alone, for example of Secrets: as with `metadataOf(resource)`, whose type says
+   * so.
    *
    * @defaultValue `false`
    */
@@ -84,7 +86,8 @@ export interface ResolvedWatch {
   readonly fields: FieldSelector;
   readonly transform: (object: StoredObject<KubeObject>) => KubeObject;
   readonly indexes: Readonly<Record<string, IndexFunction>>;
-  readonly metadataOnly: boolean;
+  /** Of metadata alone, if that was asked for. */
+  readonly resource: Resource;
   /** Equal for two lists and watches that differ in `transform` at most. */
   readonly identity: string;
 }
@@ -100,16 +103,22 @@ export function resolveWatch(resource: Resource, options: WatchOptions): Resolve
   requireHooks("options.indexes", indexes);
   requireBoolean("options.metadataOnly", metadataOnly);
   const namespaces = resolveNamespaces(resource, options.namespaces);
-  const { apiVersion, plural } = resource;
+  const { apiVersion, plural, metadataOnly: isPartial = false } = resource;
   const selectors = [formatLabels(labels), formatFields(fields)];
   return {
     namespaces,
     transform,
-    metadataOnly,
+    resource: metadataOnly ? metadataOf(resource) : resource,
     labels: structuredClone(labels),
     fields: structuredClone(fields),
     indexes: { ...indexes },
-    identity: JSON.stringify([apiVersion, plural, namespaces, ...selectors, metadataOnly]),
+    identity: JSON.stringify([
+      apiVersion,
+      plural,
+      namespaces,
+      ...selectors,
+      metadataOnly || isPartial,
+    ]),
   };
 }
 

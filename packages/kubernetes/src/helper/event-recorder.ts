@@ -14,6 +14,7 @@ import {
   type RunOptions,
 } from "@holdfast/controller";
 import type { Random } from "@holdfast/wait";
+import { uuidFrom } from "@holdfast/wait/internal";
 import {
   findApiError,
   isApiError,
@@ -261,7 +262,7 @@ export class EventRecorder implements Runnable {
 
 /** Six hexadecimal digits: events of two processes about one object have different names. */
 function saltOf(random: Random | undefined): string {
-  if (random === undefined) return globalThis.crypto.randomUUID().slice(0, 6);
+  if (random === undefined) return uuidFrom(random).slice(0, 6);
   return Math.floor(random() * 2 ** 24)
     .toString(16)
     .padStart(6, "0");

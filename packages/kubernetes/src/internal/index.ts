@@ -12,6 +12,7 @@ export {
   type Run,
   requirePositionals,
   runCommands,
+  textOf,
 } from "../bin/command.ts";
 export { isNotFound } from "../client/api-error.ts";
 export { requireResource, resourceName } from "../object/resource.ts";

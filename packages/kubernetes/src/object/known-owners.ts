@@ -31,6 +31,8 @@ export function requireOwnersNearby(
   owners: unknown,
 ): void {
   if (!Array.isArray(owners)) return;
+  // The write of a namespaced object without a namespace has an error of its own.
+  if (scope === "Namespaced" && namespace === undefined) return;
   const foreign = owners
     .map(placeOf)
     .find((place) => place !== undefined && (scope === "Cluster" || place.namespace !== namespace));

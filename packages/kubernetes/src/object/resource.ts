@@ -60,6 +60,9 @@ export interface Resource<T extends KubeObject = KubeObject, Written extends Kub
   /** The manifest that {@link fromCrd} was given, or that {@link customResource} made of schemas. */
   readonly crd?: object;
 
+  /** Whether its objects have their metadata alone; see {@link metadataOf}. */
+  readonly metadataOnly?: boolean;
+
   /** Carries the types. Never set. */
   readonly [objectType]?: readonly [stored: T, written: Written];
 }

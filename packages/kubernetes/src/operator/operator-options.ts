@@ -23,6 +23,7 @@ import type {
 } from "@holdfast/controller";
 import { requireDurations } from "@holdfast/controller/internal";
 import type { Random } from "@holdfast/wait";
+import { uuidFrom } from "@holdfast/wait/internal";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { type ClusterOptions, requireFollowing } from "../cluster/cluster-options.ts";
@@ -357,7 +358,7 @@ const REPLICAS = new WeakMap<Clock, number>();
  * simulation.
  */
 function identityOf(clock: Clock, random: Random | undefined): string {
-  if (random === undefined) return `${hostname()}_${globalThis.crypto.randomUUID()}`;
+  if (random === undefined) return `${hostname()}_${uuidFrom(random)}`;
   const replica = (REPLICAS.get(clock) ?? 0) + 1;
   REPLICAS.set(clock, replica);
   const drawn = Math.floor(random() * 2 ** 48).toString(16);

@@ -25,7 +25,6 @@ import {
   type OperatorOptions,
   type ResolvedElection,
   type ResolvedOperator,
-  type ResolvedShards,
   resolveOperator,
   type StartWork,
 } from "./operator-options.ts";
@@ -38,8 +37,11 @@ const SHORT = 1_000;
 /** Time to stop of the event recorder: it flushes for 2 s. */
 const EVENTS = 3_000;
 
-/** Slack of the work's time to stop, in milliseconds. */
-const SLACK = 1_000;
+/**
+ * Time of the work to release its lease, in milliseconds. With the times above, and the second that a manager adds to a
+ * group, controllers with their default times stop within the 28 s of a manager.
+ */
+const RELEASE = 2_000;
 
 /** The parts of an operator. */
 interface Parts {
@@ -62,9 +64,9 @@ interface Parts {
  * | 4 | `work` | at once: it campaigns, and works when it leads; or it takes slots, and works on their keys |
  *
  * It stops in the opposite order: controllers finish their keys, the lease is given back, Events are sent,
- * watches and probes end. Set `terminationGracePeriodSeconds` above the
- * `grace` plus the `abortGrace` of the slowest controller plus `renewDeadline` plus 7 s, which it takes if the API server
- * is away.
+ * watches and probes end. This takes at most the `grace` plus the `abortGrace` of the slowest controller plus 8 s, also if the
+ * API server is away: 28 s by default, which fit into the 30 s that Kubernetes grants. Raise
+ * `terminationGracePeriodSeconds` with the times of a controller.
  *
  * A kind whose lists fail holds up only what reads it: a controller with a source of it starts when its first list is
  * complete, reads of its informer throw until then, and an informer that has synced before keeps its objects.
@@ -210,12 +212,12 @@ function workOf(
   shards: Shards | undefined,
 ): Runnable {
   const { leaderElection } = options;
-  const release = leaderElection === false ? 0 : leaderElection.renewDeadline;
+  const release = leaderElection === false ? 0 : RELEASE;
   const lost = new AbortController().signal;
   return {
     name: elector?.name ?? "work",
     get stopTimeout() {
-      return work.stopTimeout + release + SLACK;
+      return work.stopTimeout + release;
     },
     run: (signal, own) => {
       if (elector !== undefined) return elector.run(signal, own);
@@ -227,12 +229,11 @@ function workOf(
 }
 
 /** The slots, with the time that the keys in flight, and the release of the leases, need to stop. */
-function slotsOf({ options, work }: Parts, shards: Shards): Runnable {
-  const { renewDeadline } = options.shards as ResolvedShards; // There are slots with this option only.
+function slotsOf({ work }: Parts, shards: Shards): Runnable {
   return {
     name: shards.name,
     get stopTimeout() {
-      return work.stopTimeout + renewDeadline + SLACK;
+      return work.stopTimeout + RELEASE;
     },
     run: (signal, own) => shards.run(signal, own),
   };

@@ -1,17 +1,12 @@
 import type { Clock } from "@holdfast/clock";
 import { yieldTurn } from "@holdfast/clock/internal";
-import { readObject, type ServerObject } from "../cache/server-object.ts";
 import { type ApiRequest, type ApiTarget, requestJson } from "../client/api-request.ts";
+import { collectionRequest } from "../client/collection-request.ts";
 import { listPages, readPage } from "../client/list-pages.ts";
 import type { Resource } from "../object/resource.ts";
-import { collectionPath } from "../object/resource-path.ts";
 import { isOlder } from "../object/resource-version.ts";
-import {
-  type FieldSelector,
-  formatFields,
-  formatLabels,
-  type LabelSelector,
-} from "../object/selector.ts";
+import type { FieldSelector, LabelSelector } from "../object/selector.ts";
+import { readObject, type ServerObject } from "../object/server-object.ts";
 
 /** The objects that a reflector lists and watches. */
 export interface ListWatch {
@@ -19,7 +14,6 @@ export interface ListWatch {
   readonly namespace: string | undefined;
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
-  readonly metadataOnly: boolean;
 }
 
 /** Options for {@link listObjects}. */
@@ -44,7 +38,7 @@ export async function listObjects(
   { target, clock, pageSize, onBegin, onObject }: ListObjectsOptions,
   signal: AbortSignal,
 ): Promise<string> {
-  const { path, query = {}, accept } = requestFor(listWatch, "list", {});
+  const { path, query, accept } = collectionRequest(listWatch, "list");
   const send = (request: ApiRequest): Promise<object> => requestJson(target, request, signal);
   let version = "";
   onBegin();
@@ -72,30 +66,9 @@ export async function currentVersion(
   target: ApiTarget,
   signal: AbortSignal,
 ): Promise<string> {
-  const request = requestFor(listWatch, "list", { limit: 1 });
+  const request = collectionRequest(listWatch, "list", { limit: 1 });
   const list = await requestJson(target, request, signal);
   return requireVersion(readPage(list, request.path).resourceVersion, request.path);
-}
-
-const METADATA = "g=meta.k8s.io;v=v1,application/json";
-
-/** The request for a list or a watch of the objects. */
-export function requestFor(
-  { resource, namespace, labels, fields, metadataOnly }: ListWatch,
-  verb: "list" | "watch",
-  query: NonNullable<ApiRequest["query"]>,
-): ApiRequest {
-  const kind = verb === "list" ? "PartialObjectMetadataList" : "PartialObjectMetadata";
-  return {
-    method: "GET",
-    path: collectionPath(resource, namespace),
-    query: {
-      ...query,
-      labelSelector: formatLabels(labels) || undefined,
-      fieldSelector: formatFields(fields) || undefined,
-    },
-    accept: metadataOnly ? `application/json;as=${kind};${METADATA}` : undefined,
-  };
 }
 
 /** @throws TypeError if the list has no version: then there is nothing to watch from */

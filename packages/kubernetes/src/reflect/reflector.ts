@@ -2,17 +2,20 @@ import type { Clock, Timer } from "@holdfast/clock";
 import { LinkedController, messageOf } from "@holdfast/clock/internal";
 import { type BackoffStrategy, type DelayFunc, jitter, type Random } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
-import type { ServerObject } from "../cache/server-object.ts";
 import type { Consistency, OwnWrite, Store } from "../cache/store.ts";
-import { type ApiTarget, hiding, openRequest } from "../client/api-request.ts";
+import { type ApiTarget, openRequest } from "../client/api-request.ts";
+import { WATCH_SECONDS } from "../client/call-options.ts";
+import { collectionRequest } from "../client/collection-request.ts";
+import { readEvents, type WatchEvent } from "../client/watch-event.ts";
+import { WATCH_GRACE } from "../client/watch-objects.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf } from "../object/object-ref.ts";
 import { resourceName } from "../object/resource.ts";
 import { isOlder } from "../object/resource-version.ts";
-import { lines } from "../transport/lines.ts";
+import type { ServerObject } from "../object/server-object.ts";
 import { History } from "./history.ts";
 import type { Hooks } from "./hooks.ts";
-import { currentVersion, type ListWatch, listObjects, requestFor } from "./list-watch.ts";
+import { currentVersion, type ListWatch, listObjects } from "./list-watch.ts";
 import {
   endOf,
   HEALTHY_AFTER,
@@ -24,7 +27,6 @@ import {
 import type { Progress } from "./progress.ts";
 import type { ReflectorStatus } from "./reflector-status.ts";
 import { RequestScope } from "./request-scope.ts";
-import { readEvent, type WatchEvent } from "./watch-event.ts";
 
 /** Settings that all reflectors of a cluster share. */
 export interface ReflectorSettings {
@@ -68,14 +70,8 @@ type State =
       events: number;
     };
 
-/** Length of a watch, in seconds: the server closes it after this time, or up to twice that. */
-const WATCH_SECONDS = 300;
-
 /** Length of a short watch, as a share of the idle timeout. */
 const SHORT = 0.8;
-
-/** A watch that outlasts the time that it asked for by this, in milliseconds, is given up. */
-const WATCH_GRACE = 60_000;
 
 /** Share of a time named by the server that is added to it at most, so that clients do not come at once. */
 const SPREAD = 0.2;
@@ -193,7 +189,7 @@ export class Reflector {
     const timeoutSeconds = isShort
       ? Math.max(1, Math.floor((SHORT * idleTimeout) / 1_000))
       : Math.floor(jitter(WATCH_SECONDS, 1, random));
-    const request = requestFor(listWatch, "watch", {
+    const request = collectionRequest(listWatch, "watch", {
       watch: true,
       allowWatchBookmarks: true,
       resourceVersion: store.version,
@@ -212,18 +208,13 @@ export class Reflector {
     using _list = clock.afterFunc(untilList, () => this.relist(), { label: "relist" });
     try {
       const response = await openRequest(target, request, signal);
-      const { body } = response;
       state.openedAt = clock.monotonic();
       history.isRefused = false;
-      for await (const line of lines(body)) {
-        signal.throwIfAborted();
-        const consistency = this.#take(
-          readEvent(line, request, listWatch.resource.kind, hiding(response)),
-        );
+      for await (const event of readEvents(response, request, listWatch.resource.kind, signal)) {
+        const consistency = this.#take(event);
         state.events++;
         if (consistency !== "consistent") return { kind: consistency };
       }
-      signal.throwIfAborted();
       const isFull = clock.monotonic() - state.openedAt >= timeoutSeconds * 1_000;
       if (isFull) history.heard();
       return { kind: "closed", isFull };

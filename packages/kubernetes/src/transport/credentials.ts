@@ -30,9 +30,9 @@ export class Credentials {
     this.#headers = headers;
   }
 
-  /** Whether there is more than a connection. */
-  get areNamed(): boolean {
-    return Object.keys(this.#headers).length > 0;
+  /** Whether a header proves who the client is. */
+  get haveSecrets(): boolean {
+    return Object.keys(this.#headers).some((name) => !isPublic(name));
   }
 
   /** Whether the connection has a client certificate, which a server may refuse by closing it. */
@@ -45,9 +45,10 @@ export class Credentials {
     return this.agent === others.agent && isDeepStrictEqual(this.#headers, others.#headers);
   }
 
-  /** The same connections, for a server that must not see the rest. */
-  withoutHeaders(): Credentials {
-    this.#bare ??= new Credentials(this.agent, {});
+  /** The same, for a server that must not see the secrets. */
+  withoutSecrets(): Credentials {
+    const kept = Object.entries(this.#headers).filter(([name]) => isPublic(name));
+    this.#bare ??= new Credentials(this.agent, Object.fromEntries(kept));
     return this.#bare;
   }
 
@@ -73,6 +74,11 @@ export class Credentials {
   static {
     Object.defineProperty(Credentials.prototype, inspect.custom, { value: () => HIDDEN });
   }
+}
+
+/** Without the header of an impersonation, a request behind `kubectl proxy` would be made as somebody with more rights. */
+function isPublic(header: string): boolean {
+  return header.startsWith("impersonate-");
 }
 
 /**
@@ -118,7 +124,12 @@ interface Read {
 /** A reading that has not ended. */
 interface Reading {
   readonly startedAt: number;
+
+  /** Its credentials, or those of a reading that ends before it. */
   readonly result: Promise<Credentials>;
+
+  /** Gives the credentials to those who wait for `result`. */
+  readonly release: (credentials: Credentials) => void;
 }
 
 /**
@@ -133,7 +144,9 @@ interface Reading {
  * | read, and old | begins a reading. The new ones if it ends within half a second of its start, or else the last ones |
  * | never read, or refused | waits for the reading |
  *
- * A reading that hangs gets another one beside it, at first after `maxAge` or a minute, then after twice the time.
+ * A reading that hangs gets another one beside it, at first after `maxAge` or a minute, then after twice the time. One that
+ * began before a refusal gets another one at once, and its own result does not count: it may be the refused one. Requests
+ * that wait for one reading go on with the first that ends.
  */
 export class CredentialCache {
   readonly #options: CredentialCacheOptions;
@@ -144,12 +157,17 @@ export class CredentialCache {
   /** Whether the last ones were refused, and no others have been read since. */
   #areRefused = false;
   /** Readings that have not ended. */
-  #open = 0;
+  readonly #open = new Set<Reading>();
+  #refusals = 0;
   readonly #lines: RepeatedLines;
 
   constructor(options: CredentialCacheOptions) {
     this.#options = options;
     this.#lines = new RepeatedLines(options.clock);
+  }
+
+  get clock(): Clock {
+    return this.#options.clock;
   }
 
   /**
@@ -177,30 +195,49 @@ export class CredentialCache {
     if (this.#last?.credentials !== used) return;
     this.#last = undefined;
     this.#areRefused = true;
+    this.#refusals++;
+    this.#reading = undefined;
   }
 
   #currentReading(): Reading {
     const { clock, maxAge } = this.#options;
     const now = clock.monotonic();
     const current = this.#reading;
-    const patience = Math.min(maxAge, MAX_READING) * 2 ** (this.#open - 1);
+    const patience = Math.min(maxAge, MAX_READING) * 2 ** (this.#open.size - 1);
     if (current !== undefined && now - current.startedAt < patience) return current;
     if (current !== undefined) this.#warn(`the reading has not ended after ${patience} ms`);
-    const reading = { startedAt: now, result: this.#read(now) };
+    return this.#begin(now);
+  }
+
+  #begin(startedAt: number): Reading {
+    const own = this.#read(startedAt);
+    let release = (_credentials: Credentials): void => {};
+    const result = new Promise<Credentials>((resolve, reject) => {
+      release = resolve;
+      own.then(resolve, reject);
+    });
+    const reading: Reading = { startedAt, result, release };
     this.#reading = reading;
-    this.#open++;
+    this.#open.add(reading);
     const end = (): void => {
-      this.#open--;
+      this.#open.delete(reading);
       if (this.#reading === reading) this.#reading = undefined;
     };
-    reading.result.then(end, end);
+    own.then((credentials) => {
+      end();
+      for (const other of this.#open) other.release(credentials);
+    }, end);
+    // Nobody may wait for it any more.
+    result.catch(() => {});
     return reading;
   }
 
   /** The credentials that were read, or newer ones. The last ones if there is an error. */
   async #read(startedAt: number): Promise<Credentials> {
+    const refusals = this.#refusals;
     try {
       const credentials = await this.#options.load(this.#areRefused);
+      if (refusals !== this.#refusals) return await this.#newest();
       if (this.#last === undefined || this.#last.startedAt <= startedAt)
         this.#last = { credentials, startedAt };
       this.#areRefused = false;
@@ -210,6 +247,11 @@ export class CredentialCache {
     }
     this.#readAt = Math.max(this.#readAt, startedAt);
     return this.#last.credentials;
+  }
+
+  /** Credentials that were read after the last refusal. */
+  async #newest(): Promise<Credentials> {
+    return this.#last?.credentials ?? (await this.#currentReading().result);
   }
 
   #warn(reason: string): void {

@@ -138,7 +138,21 @@ function gunzip(response: IncomingMessage): Readable {
   return pipeline(response, createGunzip(), () => {});
 }
 
-async function* bodyOf(
+/** A body that closes its connection at once when it is left, also while it waits for a chunk. */
+function bodyOf(parts: Exchange, source: Readable): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const chunks = chunksOf(parts, source);
+      const leave = (): ReturnType<typeof chunks.return> => {
+        source.destroy();
+        return chunks.return();
+      };
+      return { next: () => chunks.next(), return: leave };
+    },
+  };
+}
+
+async function* chunksOf(
   { request, server, signal }: Exchange,
   source: Readable,
 ): AsyncGenerator<Uint8Array, void, undefined> {

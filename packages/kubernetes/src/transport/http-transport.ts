@@ -68,7 +68,8 @@ export class HttpTransport implements KubeTransport {
     if ("response" in first && first.response.status !== 401) return first.response;
     const renewed = await this.#renewed(credentials, signal);
     if (renewed !== undefined && mayRepeat(first, request)) {
-      if ("response" in first) await readStart(first.response.body, MAX_REFUSAL);
+      const { clock } = this.#credentials;
+      if ("response" in first) await readStart(first.response.body, MAX_REFUSAL, { clock, signal });
       return await this.#exchange({ ...parts, credentials: renewed });
     }
     if ("failure" in first) throw first.failure;
@@ -112,12 +113,13 @@ export class HttpTransport implements KubeTransport {
   async #read(signal: AbortSignal): Promise<Credentials> {
     const credentials = await this.#credentials.get(signal);
     const { url } = this.#server;
-    if (url.protocol === "https:" || isLoopback(url) || !credentials.areNamed) return credentials;
+    if (url.protocol === "https:" || isLoopback(url) || !credentials.haveSecrets)
+      return credentials;
     // As kubectl: a token in plain text is everybody's.
     if (!this.#hasWarned)
       warn(this.#logger, { server: url.origin }, "credentials are not sent over http; use https");
     this.#hasWarned = true;
-    return credentials.withoutHeaders();
+    return credentials.withoutSecrets();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { TlsParts } from "./agents.ts";
 import { requireServer } from "./http-transport.ts";
+import { impersonationHeaders } from "./impersonation.ts";
 
 /** The one context in the output of `kubectl config view --minify`. */
 export interface KubectlView {
@@ -109,17 +110,18 @@ function pluginOf(user: Entry | undefined): string | undefined {
 
 /** The headers that kubectl sends for a user who acts as another one. */
 function impersonationOf(user: Entry): KubectlView["impersonation"] {
-  const headers: Record<string, string | readonly string[]> = {};
+  const extra = (user["as-user-extra"] ?? {}) as Readonly<Record<string, unknown>>;
+  const entries = Object.entries(extra).map(
+    ([key, values]) => [key, textsOf(`as-user-extra.${key}`, values)] as const,
+  );
   const name = text(user, "as");
   const uid = text(user, "as-uid");
-  const groups = textsOf("as-groups", user["as-groups"]);
-  if (name !== undefined) headers["impersonate-user"] = name;
-  if (uid !== undefined) headers["impersonate-uid"] = uid;
-  if (groups.length > 0) headers["impersonate-group"] = groups;
-  const extra = (user["as-user-extra"] ?? {}) as Readonly<Record<string, unknown>>;
-  for (const [key, values] of Object.entries(extra))
-    headers[`impersonate-extra-${headerKey(key)}`] = textsOf(`as-user-extra.${key}`, values);
-  return headers;
+  return impersonationHeaders({
+    ...(name !== undefined && { user: name }),
+    uid,
+    groups: textsOf("as-groups", user["as-groups"]),
+    extra: Object.fromEntries(entries),
+  });
 }
 
 function textsOf(name: string, value: unknown): readonly string[] {
@@ -127,16 +129,4 @@ function textsOf(name: string, value: unknown): readonly string[] {
   if (Array.isArray(values) && values.every((one) => typeof one === "string"))
     return values as string[];
   throw new Error(`${name} of the kubeconfig's user must be a list of texts`);
-}
-
-/** Percent-encodes the characters that the name of a header must not have: a server decodes them. */
-function headerKey(key: string): string {
-  const bytes = Buffer.from(key.toLowerCase(), "utf8");
-  return [...bytes]
-    .map((byte) => {
-      const character = String.fromCharCode(byte);
-      const isToken = /[-!#$&'*+.^_`|~0-9a-z]/.test(character);
-      return isToken ? character : `%${byte.toString(16).padStart(2, "0")}`;
-    })
-    .join("");
 }

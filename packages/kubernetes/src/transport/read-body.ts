@@ -1,4 +1,6 @@
+import type { Clock } from "@holdfast/clock";
 import { findByCode } from "@holdfast/clock/internal";
+import { withTimeout } from "@holdfast/wait";
 
 const CODE = "ERR_KUBERNETES_BODY_TOO_LONG";
 
@@ -38,16 +40,40 @@ export async function readBody(
   return Buffer.concat(chunks, size);
 }
 
-/** Reads at most the first `limit` bytes of a body, and closes the connection if there are more. */
-export async function readStart(body: AsyncIterable<Uint8Array>, limit: number): Promise<Bytes> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size >= limit) break;
+/** Longest time to read the body of a failed request, in milliseconds: one that stalls must not hide the status. */
+const MAX_TIME = 500;
+
+/**
+ * Reads at most the first `limit` bytes of the body of a failed request, for at most half a second, and closes the connection
+ * if there is more.
+ *
+ * @returns the bytes; undefined if the body stalls or breaks. Rejects with `signal.reason` after an abort
+ */
+export async function readStart(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Bytes | undefined> {
+  const iterator = body[Symbol.asyncIterator]();
+  const read = async (): Promise<Bytes> => {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    while (size < limit) {
+      const { done, value } = await iterator.next();
+      if (done) break;
+      chunks.push(value);
+      size += value.length;
+    }
+    return Buffer.concat(chunks).subarray(0, limit);
+  };
+  try {
+    return await withTimeout(read, MAX_TIME, { clock, signal, label: "failure" });
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  } finally {
+    iterator.return?.().catch(() => {}); // nothing depends on it, and a body that stalls may keep it waiting
   }
-  return Buffer.concat(chunks).subarray(0, limit);
 }
 
 /**

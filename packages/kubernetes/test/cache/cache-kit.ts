@@ -3,13 +3,14 @@ import {
   customResource,
   type KubeObject,
   type ObjectChange,
+  type Resource,
 } from "@holdfast/kubernetes";
 import { ObjectShape, type ObjectShapeOptions } from "../../src/cache/object-shape.ts";
 import { Scope, type ScopeOptions } from "../../src/cache/scope.ts";
-import type { ServerObject } from "../../src/cache/server-object.ts";
 import { type Consistency, type ObjectEvent, Store } from "../../src/cache/store.ts";
+import type { ServerObject } from "../../src/object/server-object.ts";
 
-const Greeting = customResource<KubeObject>({
+export const Greeting: Resource = customResource<KubeObject>({
   apiVersion: "example.org/v1",
   kind: "Greeting",
   plural: "greetings",
@@ -41,7 +42,6 @@ export function storeOf(
 ): Store & { readonly told: ObjectChange[] } {
   const options = {
     resource: Greeting,
-    metadataOnly: false,
     transform: (object: KubeObject) => object,
   };
   const store = new Store(

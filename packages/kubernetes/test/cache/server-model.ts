@@ -1,5 +1,5 @@
-import type { ServerObject } from "../../src/cache/server-object.ts";
 import type { ObjectEvent, OwnWrite } from "../../src/cache/store.ts";
+import type { ServerObject } from "../../src/object/server-object.ts";
 import { greeting } from "./cache-kit.ts";
 
 /** An event as a watch of the selector `app=a` has it, and the version after which it comes. */

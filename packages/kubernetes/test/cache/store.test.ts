@@ -1,8 +1,8 @@
-import type { KubeObject } from "@holdfast/kubernetes";
+import { type KubeObject, metadataOf } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { MAX_UNCERTAIN } from "../../src/cache/pending-map.ts";
 import type { Store } from "../../src/cache/store.ts";
-import { event, finishList, greeting, list, shown, storeOf, told } from "./cache-kit.ts";
+import { event, finishList, Greeting, greeting, list, shown, storeOf, told } from "./cache-kit.ts";
 
 const stored = (...parts: Parameters<typeof greeting>) =>
   ({ type: "stored", object: greeting(...parts) }) as const;
@@ -402,7 +402,7 @@ describe("an own write", () => {
   });
 
   it("is cut to its metadata in a cache of metadata", () => {
-    const store = storeOf({}, { metadataOnly: true });
+    const store = storeOf({}, { resource: metadataOf(Greeting) });
     list(store, 9);
     const { metadata } = greeting("ann", 12);
     store.write({ type: "stored", object: { metadata, data: { token: "secret" } } as never });

@@ -1,4 +1,12 @@
-import { builtIn, ensureCrd, KubeClient, type KubeObject } from "@holdfast/kubernetes";
+import {
+  builtIn,
+  ensureCrd,
+  KubeClient,
+  type KubeObject,
+  type KubeUpgradeOptions,
+  type KubeWatchOptions,
+  metadataOf,
+} from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import * as kinds from "../../../../test/bad-input.ts";
 import { expectNoSecret, SECRET_DATA, safeErrorOf } from "../secrets.ts";
@@ -101,6 +109,17 @@ kinds.testBadInput(
         pageSize: kinds.all(kinds.finite, kinds.outside("a whole number of at least 1", 0, 1.5)),
       }),
     ]),
+    method(client, "watch", "throws", [ConfigMap, {}], resourceDoor, [
+      "options",
+      kinds.object<KubeWatchOptions>({
+        ...limits,
+        namespace: kinds.unchecked,
+        labels: kinds.unchecked,
+        fields: kinds.unchecked,
+        resourceVersion: kinds.text,
+        bookmarks: kinds.flag,
+      }),
+    ]),
     method(client, "create", "rejects", [ConfigMap, ANN, {}], resourceDoor, object, [
       "options",
       write,
@@ -133,6 +152,22 @@ kinds.testBadInput(
       ["change", kinds.func],
       ["options", write],
     ),
+    method(client, "upgradeToApply", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
+      "options",
+      kinds.object<KubeUpgradeOptions>({
+        ...limits,
+        fieldManager: manager,
+        dryRun: kinds.flag,
+        fieldValidation: validation,
+        from: kinds.all(
+          kinds.arrayOf(kinds.text),
+          kinds.except(
+            [],
+            "RangeError: options.from must have at least one field manager, got an empty array",
+          ),
+        ),
+      }),
+    ]),
     method(client, "delete", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
       "options",
       kinds.object({
@@ -219,6 +254,7 @@ describe("a reference", () => {
       client.patch(ConfigMap, ref, {}),
       client.modify(ConfigMap, ref, () => {}),
       client.delete(ConfigMap, ref),
+      client.upgradeToApply(ConfigMap, ref),
     ];
     for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[]) {
       expect(status).toBe("rejected");
@@ -235,17 +271,40 @@ describe("a reference", () => {
   });
 });
 
+it("metadata alone is refused by each call that writes, by its name", async () => {
+  const Partial = metadataOf(ConfigMap) as typeof ConfigMap;
+  const calls = {
+    create: () => client.create(Partial, ANN),
+    update: () => client.update(Partial, stored),
+    patch: () => client.patch(Partial, "a/b", {}),
+    apply: () => client.apply(Partial, ANN),
+    modify: () => client.modify(Partial, "a/b", () => {}),
+    upgradeToApply: () => client.upgradeToApply(Partial, "a/b"),
+    delete: () => client.delete(Partial, "a/b"),
+    deleteCollection: () => client.deleteCollection(Partial),
+  };
+  for (const [name, call] of Object.entries(calls))
+    await expect(call()).rejects.toThrow(
+      new TypeError(
+        `resource must be the whole ConfigMap for ${name}, got metadataOf(ConfigMap), which is for reading`,
+      ),
+    );
+  expect(requests).toEqual([]);
+});
+
 describe("a selector", () => {
   it.each([{ app: "x,env=prod" }, { "app,env": "x" }, { app: ["a", "b)"] }])(
     "such as %j is refused",
     (labels) => {
       expect(() => client.list(ConfigMap, { labels })).toThrow(/^labels/);
+      expect(() => client.watch(ConfigMap, { labels })).toThrow(/^labels/);
       expect(requests).toEqual([]);
     },
   );
 
   it("for a namespace with a slash is refused", () => {
     expect(() => client.list(ConfigMap, { namespace: "a/../b" })).toThrow(/^namespace must be/);
+    expect(() => client.watch(ConfigMap, { namespace: "a/../b" })).toThrow(/^namespace must be/);
     expect(() => client.list(ConfigMap, { namespace: "" })).toThrow(/^namespace must be/);
   });
 });

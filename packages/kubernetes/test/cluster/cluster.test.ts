@@ -1,5 +1,5 @@
 import type { Fault } from "@holdfast/fake-apiserver";
-import { Cluster, type ClusterOptions, type KubeTransport } from "@holdfast/kubernetes";
+import { Cluster, type ClusterOptions, type KubeTransport, metadataOf } from "@holdfast/kubernetes";
 import { describe, expect, inject, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
@@ -68,10 +68,12 @@ describe("a cluster", () => {
     }
   });
 
-  it("requests metadata only, in list and watch, with metadataOnly", async () => {
+  it("requests metadata only, in list and watch, with metadataOf", async () => {
     const world = new World();
     await world.run(async () => {
-      const secrets = world.cluster.watch(ConfigMap, { metadataOnly: true });
+      const secrets = world.cluster.watch(metadataOf(ConfigMap));
+      expect(world.cluster.watch(ConfigMap, { metadataOnly: true })).toBe(secrets);
+      expect(world.cluster.watch(metadataOf(ConfigMap), { metadataOnly: true })).toBe(secrets);
       await world.cluster.ready(world.stop.signal);
       const metadata = { namespace: "default", name: "ann" };
       await world.others.create(ConfigMap, { metadata, data: { token: "s3cret" } });

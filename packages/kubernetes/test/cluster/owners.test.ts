@@ -202,6 +202,20 @@ describe("an owner that a child must not have", () => {
         ]),
     ],
     [
+      "a JSON patch of the metadata",
+      (client) =>
+        client.patch(ConfigMap, elsewhere, [
+          { op: "replace", path: "/metadata", value: { ownerReferences: ownerReferences() } },
+        ]),
+    ],
+    [
+      "a JSON patch of the object",
+      (client) =>
+        client.patch(ConfigMap, elsewhere, [
+          { op: "add", path: "", value: { metadata: { ownerReferences: ownerReferences() } } },
+        ]),
+    ],
+    [
       "a JSON patch of one item",
       (client) =>
         client.patch(ConfigMap, elsewhere, [
@@ -214,6 +228,14 @@ describe("an owner that a child must not have", () => {
       expect(await refusalOf(write)).toBe(ofNamespace);
     },
   );
+
+  it("is not the reason for a write without a namespace", async () => {
+    const metadata = { name: "child", ownerReferences: ownerReferences() };
+    for (const write of ["create", "apply"] as const)
+      expect(await refusalOf((client) => client[write](ConfigMap, { metadata }))).toBe(
+        'RangeError: a ConfigMap is namespaced: ref must be "namespace/name", got {"name":"child"}',
+      );
+  });
 
   it("because the child is of cluster scope is refused before any request", async () => {
     const metadata = { name: "eu", ownerReferences: ownerReferences() };

@@ -104,6 +104,36 @@ it("names the definition to apply when the server lacks a field", async () => {
   );
 });
 
+it("names the definition to mend when the version of another manager lacks a field", async () => {
+  const text = { type: "string" };
+  const version = (name: string, fields: readonly string[], storage: boolean) => {
+    const properties = Object.fromEntries(fields.map((field) => [field, text]));
+    const spec = { type: "object", properties };
+    const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
+    return { name, served: true, storage, schema };
+  };
+  const crd = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "hints.example.org" },
+    spec: {
+      group: "example.org",
+      scope: "Cluster",
+      names: { kind: "Hint", plural: "hints" },
+      versions: [version("v1", ["a"], false), version("v2", ["a", "b"], true)],
+    },
+  };
+  const Hint = fromCrd<KubeObject & { spec: object }>(crd, "v2");
+  const OldHint = fromCrd<KubeObject & { spec: object }>(crd, "v1");
+  const { client } = new FakeApi({ clock, resources: [Hint] });
+  const metadata = { name: "x" };
+  await client.apply(OldHint, { metadata, spec: { a: "1" } }, { fieldManager: "old" });
+  const applied = client.apply(Hint, { metadata, spec: { b: "2" } }).catch((error: Error) => error);
+  expect(String(await applied)).toBe(
+    "ApiError: PATCH /apis/example.org/v2/hints/x: 500: failed to convert new object: .spec.b: field not declared in schema: a manager of the object has written by a version of the CustomResourceDefinition hints.example.org that lacks the field; add the field to all versions",
+  );
+});
+
 describe("compareCrds of an operator", () => {
   it("names what the definition of the server lacks, once, in the log and in the status", async () => {
     const differences = [

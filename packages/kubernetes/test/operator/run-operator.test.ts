@@ -7,7 +7,7 @@ import {
   type Runnable,
   silentLogger,
 } from "@holdfast/controller";
-import { type OperatorContext, runOperator } from "@holdfast/kubernetes";
+import { type OperatorContext, type OperatorOptions, runOperator } from "@holdfast/kubernetes";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { JumpingClock } from "../../../../test/jumping-clock.ts";
 import { ConfigMap, Greeting, Lease, OperatorWorld } from "./operator-world.ts";
@@ -615,15 +615,54 @@ describe("replicas of an operator", () => {
     await world.end();
   });
 
+  const stuck: Runnable = { name: "stuck", run: () => new Promise(() => {}) };
+  const slots = { shards: { count: 2, namespace: "default" } };
+  it.each<[string, Partial<OperatorOptions>, Runnable[], string | undefined]>([
+    ["an election", {}, [], undefined],
+    ["slots", slots, [], undefined],
+    ["a part that never ends", {}, [stuck], '"leader-elector" not stopped within 23000 ms'],
+    ["slots and a part that never ends", slots, [stuck], '"work" not stopped within 23000 ms'],
+  ])("stop within 28 s though the API server goes away, with %s", async (...row) => {
+    const [, options, more, problem] = row;
+    await world.greet("ann");
+    let calls = 0;
+    const a = world.start("a", {
+      ...options,
+      setup: ({ cluster, controller, events }) => {
+        const greetings = cluster.watch(Greeting);
+        const reconcile = async (): Promise<void> => {
+          calls += 1;
+          events.record(greetings.get("default/ann") as never, {
+            reason: "Seen",
+            action: "See",
+            note: "a",
+          });
+          await clock.sleep(3_600_000); // ignores its abort
+        };
+        return () => [
+          controller({ name: "slow", sources: [greetings.source()], reconcile }),
+          ...more,
+        ];
+      },
+    });
+    await clock.step(BARRIER + 30_000);
+    expect(calls).toBe(1);
+    a.stop.abort("stop");
+    await clock.step(14_000);
+    world.api.stop();
+    await clock.step(14_000);
+    expect(a.isEnded).toBe(true);
+    expect((a.error as Error | undefined)?.message).toBe(problem);
+  });
+
   it("name the part that does not stop in time", async () => {
     await world.greet("ann");
-    const stuck: Runnable = { name: "stuck", run: () => new Promise(() => {}) };
     const a = world.start("a", { setup: () => () => [stuck] });
     await clock.step(1_000);
     a.stop.abort("stop");
-    await clock.step(31_999);
+    await clock.step(22_999);
     expect(a.isEnded).toBe(false);
     await clock.step(1);
-    expect(a.error).toMatchObject({ message: '"leader-elector" not stopped within 32000 ms' });
+    expect(a.error).toMatchObject({ message: '"leader-elector" not stopped within 23000 ms' });
   });
 });

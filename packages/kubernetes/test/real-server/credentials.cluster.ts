@@ -5,6 +5,7 @@ import {
   ensureCrd,
   finalize,
   fromKubectl,
+  type Impersonation,
   isApiError,
   KubeClient,
 } from "@holdfast/kubernetes";
@@ -88,6 +89,29 @@ describe("credentials on our own API server", () => {
       expect(buckets.get(ref)?.metadata.uid).toBe(bucket.metadata.uid);
       stop.abort();
       await running;
+    },
+  );
+
+  ownServerTest(
+    "an impersonated user has that user's rights, if one may impersonate it",
+    async () => {
+      const as = (token: string, impersonate: Impersonation): KubeClient =>
+        new KubeClient({
+          transport: atUrl(server.url, { ca: server.ca, token: () => token, impersonate }),
+          logger: silentLogger,
+        });
+      const ref = { namespace, name: "by-another" };
+      const ann = { user: "ann", uid: "7", extra: { "example.org/scope": ["a", "b"] } };
+      await as(server.adminToken, ann).create(Bucket, { metadata: ref });
+      const viewer = as(server.adminToken, { ...ann, groups: ["a", "view"] });
+      expect(await viewer.find(Bucket, ref)).toMatchObject({ metadata: ref });
+      for (const refused of [viewer, as(server.viewToken, ann)]) {
+        const error: unknown = await refused
+          .delete(Bucket, ref)
+          .then(String, (reason: unknown) => reason);
+        expect(isApiError(error, "Forbidden"), String(error)).toBe(true);
+        expect(String(error)).not.toContain(server.viewToken);
+      }
     },
   );
 });

@@ -1,7 +1,15 @@
-import { atUrl, fromKubeConfig, fromKubectl, inCluster } from "@holdfast/kubernetes";
+import {
+  type AtUrlOptions,
+  atUrl,
+  fromKubeConfig,
+  fromKubectl,
+  type Impersonation,
+  inCluster,
+} from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import * as kinds from "../../../../test/bad-input.ts";
-import { expectNoSecret, TOKEN } from "../secrets.ts";
+import { certificates } from "../certificates/certificates.ts";
+import { expectNoSecret, SECRET, TOKEN } from "../secrets.ts";
 
 const shared = {
   clock: kinds.methods("monotonic", "newTimer", "afterFunc", "sleep"),
@@ -21,13 +29,45 @@ const serviceAccount = kinds.all(
   ),
 );
 
+// A key may stand where something else belongs: nothing is repeated.
+const pem: kinds.Kind = (path) =>
+  [null, 5, Buffer.from(SECRET), SECRET, ""].map((value) => {
+    const error =
+      typeof value === "string"
+        ? `RangeError: ${path} must be PEM text with "-----BEGIN …", got none`
+        : `TypeError: ${path} must be PEM text, got ${typeof value}`;
+    return { path, value, error };
+  });
+const line = kinds.all(kinds.text, (path) =>
+  ["ä", "a\nb"].map((value) => ({
+    path,
+    value,
+    error: `RangeError: ${path} must be printable ASCII, got ${JSON.stringify(value)}`,
+  })),
+);
+
 kinds.testBadInput(
   [
     kinds.throws(
       atUrl,
-      ["http://a", {}],
+      ["http://a", { impersonate: { user: "ann" } }],
       ["url", kinds.unchecked],
-      ["options", kinds.object({ ...shared, ca: kinds.text, token: kinds.func })],
+      [
+        "options",
+        kinds.object<AtUrlOptions>({
+          ...shared,
+          ca: kinds.text,
+          cert: pem,
+          key: pem,
+          token: kinds.func,
+          impersonate: kinds.object<Impersonation>({
+            user: kinds.required(line),
+            groups: kinds.arrayOf(line),
+            uid: line,
+            extra: kinds.anyObject,
+          }),
+        }),
+      ],
     ),
     kinds.throws(
       inCluster,
@@ -58,6 +98,30 @@ kinds.testBadInput(
   ],
   () => {},
 );
+
+describe("a client certificate is refused", () => {
+  const [cert, key] = [certificates.client.cert, certificates.client.key];
+
+  it.each([
+    [
+      "without its key",
+      "https://a",
+      { cert },
+      "options.cert and options.key must be given together",
+    ],
+    ["as a key alone", "https://a", { key }, "options.cert and options.key must be given together"],
+    ["for plain HTTP", "http://a", { cert, key }, 'options.cert needs an address with "https:"'],
+  ])("%s", (_, url, options, message) => {
+    expect(() => atUrl(url, options)).toThrow(message);
+  });
+});
+
+it("a bad fact about an impersonated user is refused by its name", () => {
+  const extra = { scopes: ["a", "b\n"] };
+  expect(() => atUrl("http://a", { impersonate: { user: "ann", extra } })).toThrow(
+    'options.impersonate.extra["scopes"][1] must be printable ASCII, got "b\\n"',
+  );
+});
 
 describe("the address of a server", () => {
   it.each([

@@ -172,12 +172,47 @@ describe("a reading that hangs", () => {
     const load = vi.fn(() => Promise.resolve(named()));
     load.mockReturnValueOnce(new Promise(() => {}));
     const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger: quietLogger() });
+    const first = cache.get();
+    await clock.step(10_000);
+    const second = await cache.get();
+    expect(second).toBeInstanceOf(Credentials);
+    expect(await first).toBe(second);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("ends for a caller that aborts, and leaves no timer and no listener", async () => {
+    const clock = new FakeClock();
+    const load = () => new Promise<Credentials>(() => {});
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger: quietLogger() });
     const stop = new AbortController();
     const first = cache.get(stop.signal).catch((error: unknown) => error);
-    await clock.step(10_000);
-    expect(await cache.get()).toBeInstanceOf(Credentials);
     stop.abort("stop");
     expect(await first).toBe("stop");
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("leaves its place to another one when the credentials are refused, and does not count", async () => {
+    const clock = new FakeClock();
+    const refused = named();
+    const fresh = named();
+    const asked: boolean[] = [];
+    let end = (_credentials: Credentials): void => {};
+    const load = (areRefused: boolean): Promise<Credentials> => {
+      asked.push(areRefused);
+      if (asked.length === 2) return new Promise((resolve) => (end = resolve));
+      return Promise.resolve(areRefused ? fresh : refused);
+    };
+    const cache = new CredentialCache({ load, maxAge: 10_000, clock, logger: quietLogger() });
+    const first = await cache.get();
+    await clock.step(10_000);
+    const before = cache.get();
+    cache.forget(first);
+    expect(await cache.get()).toBe(fresh);
+    expect(await before).toBe(fresh);
+    end(refused);
+    await clock.step(0);
+    expect(await cache.get()).toBe(fresh);
+    expect(asked).toEqual([false, false, true]);
     expect(clock.waiters()).toBe(0);
   });
 });

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +8,13 @@ import { gzipSync } from "node:zlib";
 import type { Logger } from "@holdfast/controller";
 import {
   atUrl,
+  builtIn,
   ConnectionError,
+  findApiError,
   fromKubeConfig,
   fromKubectl,
   isConnectionError,
+  KubeClient,
   type KubeRequest,
   type KubeTransport,
 } from "@holdfast/kubernetes";
@@ -23,6 +27,8 @@ import { answer, testServer } from "./test-server.ts";
 
 const GET: KubeRequest = { method: "GET", path: "/api/v1/pods?limit=1", headers: {} };
 const never = new AbortController().signal;
+const ConfigMap = builtIn("v1", "ConfigMap");
+const ann = { namespace: "default", name: "ann" };
 
 async function textOf(transport: KubeTransport, request = GET, signal = never): Promise<string> {
   const { body } = await transport.send(request, signal);
@@ -514,15 +520,18 @@ describe("a transport", () => {
 
 describe("over http, credentials are sent to this machine only", () => {
   const ways: Readonly<Record<string, (url: string, logger: Logger) => KubeTransport>> = {
-    atUrl: (url, logger) => atUrl(url, { token: () => TOKEN, logger }),
+    atUrl: (url, logger) =>
+      atUrl(url, { token: () => TOKEN, impersonate: { user: "ann" }, logger }),
     fromKubeConfig: (url, logger) => {
       const applyToHTTPSOptions = async (options: object): Promise<void> =>
-        void Object.assign(options, { headers: { Authorization: `Bearer ${TOKEN}` } });
+        void Object.assign(options, {
+          headers: { Authorization: `Bearer ${TOKEN}`, "Impersonate-User": "ann" },
+        });
       const config = { getCurrentCluster: () => ({ server: url }), applyToHTTPSOptions };
       return fromKubeConfig(config, { logger });
     },
     fromKubectl: (url, logger) => {
-      const user = { token: TOKEN };
+      const user = { token: TOKEN, as: "ann" };
       const view = {
         clusters: [{ cluster: { server: url } }],
         users: [{ user }],
@@ -549,8 +558,14 @@ describe("over http, credentials are sent to this machine only", () => {
       const transport = way(`http://${host}:${port}`, logger);
       for (let sent = 0; sent < 2; sent++)
         for await (const _chunk of (await transport.send(GET, never)).body);
-      const headers = server.requests.splice(0).map((request) => request.headers.authorization);
-      expect(headers).toEqual([token, token]);
+      const headers = server.requests
+        .splice(0)
+        .map((request) => [request.headers.authorization, request.headers["impersonate-user"]]);
+      // Without the second one, a proxy would take the request as its own.
+      expect(headers).toEqual([
+        [token, "ann"],
+        [token, "ann"],
+      ]);
       expect(logger.lines).toHaveLength(warnings);
       for (const line of logger.lines) expect(line).toContain("not sent over http");
       await transport.closeIdle?.();
@@ -628,5 +643,33 @@ describe("connections", () => {
     vi.stubEnv("NO_PROXY", "");
     expect(warned("https://10.1.2.4")).toEqual([]);
     vi.unstubAllEnvs();
+  });
+});
+
+describe("a failed request whose body stalls", () => {
+  const stall = (status: number, response: ServerResponse): void => {
+    response.writeHead(status, { "content-type": "application/json" });
+    response.write('{"kind":"Status",');
+  };
+
+  it("ends with its status, and its connection is closed", async () => {
+    await using server = await testServer((_, response) => stall(404, response));
+    const client = new KubeClient({ transport: atUrl(server.url), logger: quietLogger() });
+    const error = await client.get(ConfigMap, ann).catch((reason: unknown) => reason);
+    expect(findApiError(error)?.statusCode).toBe(404);
+    expect(server.requests).toHaveLength(1);
+    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+  });
+
+  it("is sent again with new credentials after a 401", async () => {
+    await using server = await testServer(({ headers }, response) => {
+      if (headers.authorization === "Bearer old") stall(401, response);
+      else answer(response, 200, { metadata: { name: "ann" } });
+    });
+    const tokens = ["old", "new"];
+    const transport = atUrl(server.url, { token: () => tokens.shift() ?? "new" });
+    const client = new KubeClient({ transport, logger: quietLogger() });
+    expect((await client.get(ConfigMap, ann)).metadata.name).toBe("ann");
+    expect(server.requests).toHaveLength(2);
   });
 });

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
+import { readText } from "@holdfast/controller/internal";
 
 /** A TLS connection, as both drivers take it. */
 interface Tls {
@@ -101,7 +101,7 @@ function tlsOf(url: URL, { "ssl-mode": mode, "ssl-ca": ca }: OwnParameters): Tls
     throw new RangeError(
       "ssl-mode=VERIFY_IDENTITY needs the name of a host in --url: the driver does not verify an address",
     );
-  return ca === undefined ? { ...tls } : { ...tls, ca: readFileSync(ca, "utf8") };
+  return ca === undefined ? { ...tls } : { ...tls, ca: readText(ca) };
 }
 
 function requireAllowed(

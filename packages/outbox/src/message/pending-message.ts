@@ -7,6 +7,7 @@ import {
   requireOptions,
   requireWhole,
 } from "@holdfast/clock/internal";
+import { uuidFrom } from "@holdfast/wait/internal";
 import { requireHeaders } from "./headers.ts";
 import type { Message, NewMessage } from "./message.ts";
 import { delayAfter, MAX_DELAY, type Schedule } from "./schedule.ts";
@@ -57,7 +58,7 @@ export function pendingMessage(given: NewMessage, now: number): PendingMessage {
   const payload = jsonOf(given.payload);
   const savedAt = Math.floor(now);
   const message: Message = {
-    id: id === undefined ? globalThis.crypto.randomUUID() : requireUuid("message.id", id),
+    id: id === undefined ? uuidFrom(undefined) : requireUuid("message.id", id),
     topic,
     key,
     headers: JSON.parse(headersJson),

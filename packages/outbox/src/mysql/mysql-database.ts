@@ -1,4 +1,5 @@
 import { abortable, requireFunction, requireMethods } from "@holdfast/clock/internal";
+import { endRequest } from "@holdfast/controller/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import type { SessionDatabase } from "./migrate.ts";
 import { hasNumber, type ReadCommittedDatabase } from "./read-committed.ts";
@@ -78,7 +79,9 @@ const NEXT_READS_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"; /
  * back, and `onError` receives an error the first time.
  *
  * A connection whose request was aborted or timed out is closed, as is one whose server takes no writes
- * (1047, 1290, 1792, 1836, 1874): the next request opens another, which may lead to the new primary.
+ * (1047, 1290, 1792, 1836, 1874): the next request opens another, which may lead to the new primary. The request is ended
+ * on the server, too (`KILL QUERY`): one that waits for a lock would go on there, and keep its connection beside those of the
+ * pool.
  *
  * @example
  * ```ts no-run
@@ -195,6 +198,8 @@ class Connection implements MySqlRunner {
   closesOnError = false;
   /** Whether statements outside of transactions commit. */
   commits = true;
+  /** Whether the server has a request that it has not answered. */
+  #isWaiting = false;
   #state: "usable" | "destroyed" = "usable";
 
   constructor(connection: MySqlConnection) {
@@ -225,9 +230,13 @@ class Connection implements MySqlRunner {
     return this.#run(() => this.#connection.execute(statement));
   }
 
+  /** A request that was given up is ended on the server, too, before the pool may open another connection. */
   destroy(): void {
-    if (this.#state === "usable") this.#connection.destroy();
+    if (!this.isUsable) return;
     this.#state = "destroyed";
+    const ended = this.#isWaiting ? endRequest(this.#connection) : undefined;
+    if (ended === undefined) this.#connection.destroy();
+    else void ended.then(() => this.#connection.destroy());
   }
 
   release(): void {
@@ -236,9 +245,13 @@ class Connection implements MySqlRunner {
 
   async #run(request: () => Promise<[unknown, unknown]>): Promise<[unknown, unknown]> {
     if (!this.isUsable) throw new Error("connection was closed after an error");
+    this.#isWaiting = true;
     try {
-      return await request();
+      const response = await request();
+      this.#isWaiting = false;
+      return response;
     } catch (error) {
+      this.#isWaiting = !isOfServer(error);
       if (!leavesUsable(error)) this.destroy();
       throw error;
     }
@@ -254,11 +267,17 @@ const READ_ONLY: readonly unknown[] = [1047, 1290, 1792, 1836, 1874];
 /** Errors with which a server ends a connection: a shutdown, an idle connection (MySQL), a killed one (MariaDB). */
 const ENDED: readonly unknown[] = [1053, 4031, 1927];
 
-/** Whether an error is a server's own, on a connection that goes on. A timeout of the driver has no number of its own. */
+/** Whether an error is a server's own. A timeout of the driver has no number of its own. */
+function isOfServer(error: unknown): error is { readonly errno: number } {
+  const { errno } = (error ?? {}) as { readonly errno?: unknown };
+  return typeof errno === "number" && errno >= 1_000 && errno < 10_000;
+}
+
+/** Whether an error is a server's own, on a connection that goes on. */
 function leavesUsable(error: unknown): boolean {
-  const { errno, fatal } = (error ?? {}) as { readonly errno?: unknown; readonly fatal?: unknown };
-  const isOfServer = typeof errno === "number" && errno >= 1_000 && errno < 10_000;
-  return isOfServer && fatal !== true && ![...READ_ONLY, ...ENDED].includes(errno);
+  if (!isOfServer(error)) return false;
+  const { fatal } = error as { readonly fatal?: unknown };
+  return fatal !== true && ![...READ_ONLY, ...ENDED].includes(error.errno);
 }
 
 const START = "START TRANSACTION";

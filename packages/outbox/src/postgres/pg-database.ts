@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
 import { abortable, deferred, requireFunction, requireMethods } from "@holdfast/clock/internal";
 import { cancelRequest, isOfServer, leftTransaction } from "@holdfast/controller/internal";
 import { isTimeoutError, TerminalError, withTimeout } from "@holdfast/wait";
+import { uuidFrom } from "@holdfast/wait/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 
@@ -340,7 +340,7 @@ async function listenUntilLost(
   client: PgClient,
   { channel, onNotify, notify, signal }: Listening,
 ): Promise<void> {
-  const own = `holdfast_${randomUUID().replaceAll("-", "")}`;
+  const own = `holdfast_${uuidFrom(undefined).replaceAll("-", "")}`;
   const { promise: heard, resolve: onHeard } = deferred<void>();
   const listener = ({ channel: from, payload = "" }: PgNotification): void =>
     from === own ? onHeard() : onNotify(payload);

@@ -127,7 +127,7 @@ export interface WebhookPublisherOptions {
  * | a status for which `isTerminal` returns true, by default most of 400 to 499 | rejects with a `TerminalError`: the same message would fail again |
  * | any other status | rejects with a {@link WebhookError}. A redirection is not followed: that could turn the POST into a GET |
  * | nothing, or resets the connection | rejects with a {@link WebhookError}; the message may have arrived |
- * | nothing, on a connection that was idle before | is asked once more, on a fresh connection: it may get the message twice, with the same `Idempotency-Key` |
+ * | nothing or 408, on a connection that was idle before | is asked once more, on a fresh connection: it may get the message twice, with the same `Idempotency-Key` |
  *
  * When `signal` aborts, `publish` rejects at once with `signal.reason`; when the publisher is disposed,
  * with an error that names the reason. The message may have arrived. The time a response may take is limited by the
@@ -226,7 +226,7 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
     }
   }
 
-  /** @throws StaleConnection if a kept connection breaks without a byte of the response */
+  /** @throws StaleConnection if a kept connection breaks without a byte of the response, or its time was up */
   #send(
     { url, headers, body, isTrusted }: Post,
     kind: "trusted" | "guarded" | "fresh",
@@ -249,7 +249,9 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
         link[Symbol.dispose]();
         this.#connections.learn(response);
         drain(response);
-        resolve(response);
+        if (request.reusedSocket && response.statusCode === TIMED_OUT)
+          reject(new StaleConnection("the receiver had given the connection up"));
+        else resolve(response);
       });
       request.on("error", (error) => {
         link[Symbol.dispose]();
@@ -303,6 +305,9 @@ interface Post {
   readonly body: string;
   readonly isTrusted: boolean;
 }
+
+/** A proxy says so on a connection that has been idle, perhaps while a request is on its way. */
+const TIMED_OUT = 408;
 
 /** The connection was idle before the request. Whether its receiver has read the request is unknown. */
 class StaleConnection extends Error {}

@@ -139,6 +139,25 @@ describe("a kept connection of a WebhookPublisher", () => {
     vi.unstubAllEnvs();
   });
 
+  it("that was told of its timeout (408) instead of an answer costs no attempt", async () => {
+    await using receiver = await Receiver.open(
+      ({ response, turn }) => void response.writeHead(turn === 1 ? 204 : 408).end(),
+    );
+    await using publisher = new WebhookPublisher({ url: receiver.url });
+    await warm(publisher);
+    await publisher.publish(sampleMessage(), signal);
+    expect(receiver.arrivals).toEqual(["0:1", "0:2", "1:1"]);
+  });
+
+  it("that is fresh and answers 408 is a failed attempt", async () => {
+    await using receiver = await Receiver.open(
+      ({ response }) => void response.writeHead(408).end(),
+    );
+    await using publisher = new WebhookPublisher({ url: receiver.url });
+    await expect(publisher.publish(sampleMessage(), signal)).rejects.toThrow("408");
+    expect(receiver.arrivals).toEqual(["0:1"]);
+  });
+
   it.each(KINDS)("that is fresh and $how over $scheme is a failed attempt", async (kind) => {
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
     await using receiver = await Receiver.open(({ socket }) => kind.cut(socket), kind.scheme);

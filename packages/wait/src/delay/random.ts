@@ -11,6 +11,16 @@ export type Random = () => number;
 export const defaultRandom: Random = () => Math.random();
 
 /**
+ * A UUID of version 4, drawn from `random`. Without it, of the platform's cryptographic source: no other process has it.
+ */
+export function uuidFrom(random: Random | undefined): string {
+  if (random === undefined) return globalThis.crypto.randomUUID();
+  const words = Array.from({ length: 4 }, () => Math.floor(random() * 2 ** 32));
+  const digits = words.map((word) => word.toString(16).padStart(8, "0")).join("");
+  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, "$1-$2-4$3-8$4-$5");
+}
+
+/**
  * A source of randomness that returns the same numbers for the same seed, on every machine.
  *
  * Use it for tests, simulations and reproducible jitter, never for secrets. It has a period of at

@@ -6,6 +6,7 @@
  * @packageDocumentation
  */
 export { exponential } from "../delay/exponential.ts";
+export { uuidFrom } from "../delay/random.ts";
 export { strategyOf } from "../delay/strategy-of.ts";
 export { Deadline, type DeadlineOptions } from "../limit/deadline.ts";
 export {

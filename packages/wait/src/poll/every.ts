@@ -123,7 +123,7 @@ export function every(period: number, options: EveryOptions = {}): TickIterator 
   const { immediate = false, sliding = false, jitter = 0, random = defaultRandom } = given;
   const nextDelay = sliding
     ? new Backoff({ duration: period, jitter, random }).delayFunc()
-    : gridDelays(clock, period, () => random() * jitter * period);
+    : gridDelays(clock, period, jitter === 0 ? () => 0 : () => random() * jitter * period);
   const manager = managerOf(nextDelay, clock);
   return new Ticks({ clock, manager, immediate, sliding, signal });
 }

@@ -1,7 +1,7 @@
+import { readText } from "@holdfast/controller/internal";
 import { Document, Scalar, visit } from "yaml";
 import { parseDuration } from "../../arguments.ts";
 import { UNPRINTABLE } from "../../printable.ts";
-import { readText } from "../../read-text.ts";
 import { readYaml } from "./read-yaml.ts";
 
 /** A manifest, and what of the other file has no counterpart in it. */
@@ -88,7 +88,8 @@ function fromProcessCompose(text: string): Imported {
 
 /** The fields of a mapping; none of anything else. */
 function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null ? (value as Fields) : {};
+  const isMapping = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isMapping ? (value as Fields) : {};
 }
 
 type Rule = (value: unknown, report: (key: string) => void) => Fields;

@@ -11,9 +11,25 @@ export interface ManifestError {
   readonly source: string;
 }
 
+/** Most errors of a manifest that are shown. */
+const MOST_ERRORS = 100;
+/** Longest part of a message that is shown, in characters. */
+const LONGEST = 500;
+
+/** The first errors of a manifest, in some format, and how many more there are. */
+export function formatManifestErrors(
+  errors: readonly ManifestError[],
+  format: (error: ManifestError) => string,
+): readonly string[] {
+  const more = errors.length - MOST_ERRORS;
+  const shown = errors.slice(0, MOST_ERRORS).map(format);
+  return more > 0 ? [...shown, `${more} more mistakes`] : shown;
+}
+
 /** `file:line:column: message`, which editors and terminals turn into a link. One line without escape codes. */
 export function formatManifestError({ file, line, column, message }: ManifestError): string {
-  return printable(`${file}:${line}:${column}: ${message}`);
+  const shown = message.length > LONGEST ? `${message.slice(0, LONGEST)}…` : message;
+  return printable(`${file}:${line}:${column}: ${shown}`);
 }
 
 /** Longest part of a line that is shown, in characters. */

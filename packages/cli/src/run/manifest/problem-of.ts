@@ -1,5 +1,5 @@
 import { printable } from "../../printable.ts";
-import { formatManifestErrorWithSource } from "./manifest-error.ts";
+import { formatManifestErrors, formatManifestErrorWithSource } from "./manifest-error.ts";
 import type { ReadManifest } from "./read-manifest.ts";
 
 /** What is wrong with a manifest, with its lines, for a terminal; undefined if it can be run. */
@@ -8,6 +8,7 @@ export function problemOf(read: ReadManifest, file: string): string | undefined 
     return read.manifest.processes.size > 0
       ? undefined
       : printable(`${file}: there is no process to run`);
-  if ("errors" in read) return read.errors.map(formatManifestErrorWithSource).join("\n");
+  if ("errors" in read)
+    return formatManifestErrors(read.errors, formatManifestErrorWithSource).join("\n");
   return printable(read.message);
 }

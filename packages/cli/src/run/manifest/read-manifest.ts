@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { type ReadTextOptions, readText } from "../../read-text.ts";
+import { type ReadFileOptions, readText } from "@holdfast/controller/internal";
 import { type ParsedManifest, parseManifest } from "./parse-manifest.ts";
 
 /** A manifest as {@link parseManifest} returns it, or why its file cannot be read. */
@@ -18,7 +18,7 @@ function explain(file: string, error: NodeJS.ErrnoException): string {
  */
 export function readManifest(
   file: string,
-  options: ReadTextOptions = { pipes: true },
+  options: ReadFileOptions = { pipes: true },
 ): ReadManifest {
   let text: string;
   try {

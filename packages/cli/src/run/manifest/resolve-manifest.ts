@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
+import { readText } from "@holdfast/controller/internal";
 import { formatDuration, shellLaunch } from "../../arguments.ts";
-import { readText } from "../../read-text.ts";
 import {
   type BackoffSpec,
   type Manifest,
@@ -113,7 +113,7 @@ function launchOf(name: string, { command, args, shell }: ProcessDraft) {
 function envOf(name: string, { env = {}, envFile }: ProcessDraft, directory: string) {
   if (envFile === undefined) return env;
   try {
-    const variables = parseEnv(readText(resolve(directory, envFile), { pipes: false }));
+    const variables = parseEnv(readText(resolve(directory, envFile)));
     return { ...(variables as Record<string, string>), ...env };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -1,7 +1,7 @@
 import type { Action } from "../core/diff.ts";
 import type { SupervisorEvent } from "../core/event.ts";
 import type { Statuses } from "../core/status.ts";
-import { formatManifestError } from "../manifest/manifest-error.ts";
+import { formatManifestError, formatManifestErrors } from "../manifest/manifest-error.ts";
 import { describeProcessEvent } from "./describe-process-event.ts";
 import type { Line, Tone } from "./line.ts";
 
@@ -34,7 +34,10 @@ export function describeEvent(event: SupervisorEvent, statuses: Statuses): Line[
     case "applied":
       return supervisorLines([`${event.file}: ${actionsText(event.actions)}`], "plain");
     case "rejected":
-      return supervisorLines([...event.errors.map(formatManifestError), LAST_GOOD], "bad");
+      return supervisorLines(
+        [...formatManifestErrors(event.errors, formatManifestError), LAST_GOOD],
+        "bad",
+      );
     case "unreadable":
       return supervisorLines([event.message, LAST_GOOD], "bad");
     case "failed":

@@ -6,6 +6,7 @@ import { oldItem } from "../validation/check-schema.ts";
 import { addFunctions, forLibrary } from "./functions.ts";
 import { PREFIXES, partProblem } from "./rule-parts.ts";
 import { escaped, isLacking, RuleTypes, TYPED, withType } from "./rule-types.ts";
+import { goDuration } from "./times.ts";
 
 /** A value with its schema and its path, and the value before an update. */
 interface Field {
@@ -226,7 +227,8 @@ class Evaluator {
     if (format === "date-time" || format === "datetime" || format === "date") return new Date(text);
     if (format === "byte") return Uint8Array.from(Buffer.from(text, "base64"));
     if (format !== "duration") return text;
-    return this.#environment.evaluate(forLibrary("duration(self)"), { self: text });
+    const self = goDuration(text);
+    return this.#environment.evaluate(forLibrary("duration(self)"), { self });
   }
 
   #objectOf(schema: JsonObject, value: JsonObject): unknown {

@@ -31,6 +31,31 @@ const UNITS: Readonly<Record<string, bigint>> = {
 };
 const DURATION = /^[-+]?(0|((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))+)$/;
 
+/** Words for the units of a text in the format `duration`, which has more of them than Go. */
+const WORDS: readonly (readonly [words: RegExp, nanos: bigint])[] = [
+  [/^(ns|nano)/, 1n],
+  [/^(us|µs|micro)/, 1_000n],
+  [/^(ms|milli)/, 1_000_000n],
+  [/^(s$|sec)/, 1_000_000_000n],
+  [/^(m$|min)/, 60_000_000_000n],
+  [/^(h$|hour|hr)/, 3_600_000_000_000n],
+  [/^(d$|day)/, 86_400_000_000_000n],
+  [/^(w$|week|wk)/, 604_800_000_000_000n],
+];
+
+/** A text in the format `duration`, such as `2 weeks`, in the form that Go reads. Such a text has no sign. */
+export function goDuration(text: string): string {
+  if (DURATION.test(text)) return text;
+  const parts = [...text.toLowerCase().matchAll(/(\d*)(?:\.(\d*))?\s*([a-zµ]+)/g)];
+  const nanos = parts.map(([, whole = "", fraction = "", unit = ""]) => {
+    const size = WORDS.find(([words]) => words.test(unit))?.[1] ?? 0n;
+    const digits = BigInt(`${whole || "0"}${fraction}`);
+    return (digits * size) / 10n ** BigInt(fraction.length);
+  });
+  const sum = nanos.reduce((total, one) => total + one, 0n);
+  return `${sum}ns`;
+}
+
 /** Nanoseconds of a duration, as Go reads it. */
 function nanosOf(text: string): bigint {
   if (!DURATION.test(text)) throw new Error(`invalid duration ${JSON.stringify(text)}`);

@@ -87,9 +87,10 @@ function* schemaProblems(
   warnings: string[],
 ): Generator<string> {
   const at = (part: string): string => (path === "" ? part : `${path}.${part}`);
-  for (const field of Object.keys(schema)) {
-    if (REFUSED.has(field)) yield `${at(field)} is not supported`;
-    else if (!KNOWN.has(field))
+  for (const [field, value] of Object.entries(schema)) {
+    // A server reads an empty value of them as none.
+    if (REFUSED.has(field) && isFilled(value)) yield `${at(field)} is not supported`;
+    else if (!KNOWN.has(field) && !REFUSED.has(field))
       warnings.push(`${at(field)} is no field of a schema, and is ignored`);
   }
   yield* refusedOf(schemaFindings(schema, at), warnings);
@@ -101,6 +102,10 @@ function* schemaProblems(
     yield* schemaProblems(below, at(part), isWithin ? "combination" : "field", warnings);
   }
   yield* structureProblems(schema, place, at);
+}
+
+function isFilled(value: unknown): boolean {
+  return isObject(value) ? Object.keys(value).length > 0 : Boolean(value);
 }
 
 function* patternProblems(pattern: string, path: string): Generator<string> {

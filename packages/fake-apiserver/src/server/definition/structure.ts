@@ -115,6 +115,8 @@ function* rootProblems(schema: JsonObject, at: At): Generator<string> {
   if (schema["additionalProperties"] !== undefined)
     yield `${at("additionalProperties")} cannot be set at the root`;
   const metadata = own(propertiesOf(schema), "metadata");
+  if (isObject(metadata) && metadata["default"] !== undefined)
+    yield `${at("metadata")}.default must not be set`;
   const restricted = isObject(metadata) ? propertiesOf(metadata) : {};
   for (const [name, one] of Object.entries(restricted)) {
     if (name !== "name" && name !== "generateName")

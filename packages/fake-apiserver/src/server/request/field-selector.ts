@@ -18,7 +18,7 @@ export function parseFieldSelector(
   text: string,
   readerOf: (field: string) => FieldReader,
 ): FieldRequirement[] {
-  const parts = text.match(/(?:\\[\s\S]|[^\\,])+/g) ?? [];
+  const parts = text.match(/(?:\\[\s\S]?|[^\\,])+/g) ?? [];
   return parts.map((part) => {
     const match = /^([^=!]*(?:![^=][^=!]*)*)(==|!=|=)([\s\S]*)$/.exec(part);
     if (match === null)

@@ -14,10 +14,24 @@ const TOO_LARGE_DELAY = 3_000;
 const TOO_OLD =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
 
-/** The body of the response to a list: one page of it. */
+/** One page of a list. */
+export interface ListPage {
+  readonly objects: readonly JsonObject[];
+
+  /** The metadata of the list. */
+  readonly metadata: JsonObject;
+}
+
+/** The body of the response to a list. */
 export function listObjects(state: ApiState, call: ApiCall, now: () => number): JsonObject {
-  const { served, query, headers } = call;
-  const { list } = representationOf(headers["accept"], { served, now }, true);
+  const { list } = representationOf(call, now, true);
+  const { objects, metadata } = listPage(state, call);
+  return list(objects, metadata);
+}
+
+/** The page of a list that a call wants. */
+export function listPage(state: ApiState, call: ApiCall): ListPage {
+  const { served, query } = call;
   const store = state.store(served.storeKey);
   const limit = limitOf(query);
   integerOf(query, "timeoutSeconds");
@@ -34,10 +48,7 @@ export function listObjects(state: ApiState, call: ApiCall, now: () => number): 
     continue: isCut ? formatToken({ version, after: last }) : undefined,
     remainingItemCount: isCut && selectsAll(call) ? view.keys.length - page.next : undefined,
   });
-  return list(
-    page.objects.map((object) => asServed(served, object)),
-    metadata,
-  );
+  return { objects: page.objects.map((object) => asServed(served, object)), metadata };
 }
 
 /**
@@ -62,7 +73,7 @@ function parseVersion(text: string | null): number {
 function limitOf(query: URLSearchParams): number {
   const limit = integerOf(query, "limit");
   // A list from the cache of the server has no pages.
-  const isCached = query.get("resourceVersion") === "0" && !query.get("continue");
+  const isCached = query.get("resourceVersion") === "0";
   return limit > 0 && !isCached ? limit : Number.POSITIVE_INFINITY;
 }
 
@@ -79,9 +90,16 @@ function versionOf(
     return versionOfToken(state, store, token);
   }
   if (wanted > state.version) throw tooLarge(wanted, state.version);
-  if (query.get("resourceVersionMatch") !== "Exact") return state.version;
+  if (!isExact(query)) return state.version;
   if (wanted < store.floor) throw expired(`The resourceVersion for the provided list is too old.`);
   return wanted;
+}
+
+/** Whether a list shows the version that it names: a page does, unless the query says otherwise. */
+function isExact(query: URLSearchParams): boolean {
+  const match = query.get("resourceVersionMatch");
+  if (match) return match === "Exact";
+  return Number(query.get("resourceVersion")) > 0 && Number(query.get("limit")) > 0;
 }
 
 function versionOfToken(

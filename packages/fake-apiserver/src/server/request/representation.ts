@@ -1,7 +1,8 @@
 import { type JsonObject, metadataOf, without } from "../../object/json.ts";
-import { notAcceptable } from "../failure.ts";
+import { badRequest, notAcceptable } from "../failure.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
-import { tableOf } from "../resource/table.ts";
+import { type RowObject, tableOf } from "../resource/table.ts";
+import type { ApiCall } from "./api-call.ts";
 
 /** How objects are written into a response. */
 export interface Representation {
@@ -19,15 +20,16 @@ export interface Representation {
  * @throws Failure if it has none of them
  */
 export function representationOf(
-  accept: string | undefined,
-  { served, now }: { readonly served: ServedResource; readonly now: () => number },
+  { headers, query, served }: ApiCall,
+  now: () => number,
   isList: boolean,
 ): Representation {
-  for (const type of (accept || "*/*").split(",")) {
+  for (const type of (headers["accept"] || "*/*").split(",")) {
     const [name = "", ...parameters] = type.split(";").map((part) => part.trim());
     const form =
       JSON_TYPES.has(name) || name === YAML ? formOf(parameters, served, isList) : undefined;
-    if (form !== undefined) return typeof form === "string" ? table(served, form, now) : form;
+    if (form === undefined) continue;
+    return typeof form === "string" ? table(served, { apiVersion: form, query, now }) : form;
   }
   throw notAcceptable();
 }
@@ -92,11 +94,32 @@ function whole({ apiVersion, kind, listKind, isBuiltIn }: ServedResource): Repre
   };
 }
 
-function table({ columns }: ServedResource, apiVersion: string, now: () => number): Representation {
+interface TableRequest {
+  readonly apiVersion: string;
+  readonly query: URLSearchParams;
+  readonly now: () => number;
+}
+
+function table(
+  { columns }: ServedResource,
+  { apiVersion, query, now }: TableRequest,
+): Representation {
+  const object = rowObjectOf(query);
   const list = (objects: readonly JsonObject[], metadata: JsonObject): JsonObject =>
-    tableOf(objects, metadata, { columns, apiVersion, now: now() });
+    tableOf(objects, metadata, { columns, apiVersion, object, now: now() });
   return {
     object: (one) => list([one], { resourceVersion: metadataOf(one)["resourceVersion"] }),
     list,
   };
+}
+
+const ROW_OBJECTS: readonly string[] = ["Metadata", "Object", "None"] satisfies RowObject[];
+
+function rowObjectOf(query: URLSearchParams): RowObject {
+  const given = query.get("includeObject") || "Metadata";
+  if (ROW_OBJECTS.includes(given)) return given as RowObject;
+  const shown = JSON.stringify(given);
+  throw badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${shown}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }

@@ -61,9 +61,20 @@ export function routeOf(
   const call = { served: found, namespace, name, subresource, query, headers, body };
   if (isWatch && request.method === "GET")
     return { ...call, verb: "watch", name: "", query: watchQuery(query, name) };
+  if (isMissingPath(request.method, found, namespace)) return undefined;
   const verb = verbFor(request.method, found, place, query);
   if (verb === undefined) throw methodNotAllowed(request.method, found, place);
   return { ...call, verb };
+}
+
+/** Whether a server has the path for reads alone: that of a custom resource in all namespaces. */
+function isMissingPath(
+  method: string,
+  { isBuiltIn, isNamespaced }: ServedResource,
+  namespace: string | undefined,
+): boolean {
+  const isOfAll = isNamespaced && namespace === undefined;
+  return isOfAll && !isBuiltIn && method !== "GET" && method !== "HEAD";
 }
 
 /** The query of a watch of one object, in its older form. */
@@ -188,9 +199,9 @@ function verbFor(
   query: URLSearchParams,
 ): ApiCall["verb"] | undefined {
   const verb = verbOf(method === "HEAD" && !isBuiltIn ? "GET" : method, place, query);
-  if (verb !== "create") return verb;
+  if (verb !== "create" && verb !== "deletecollection") return verb;
   if (isNamespaced && place.namespace === undefined) return undefined;
-  return isBuiltIn && place.name !== "" ? undefined : verb;
+  return verb === "create" && isBuiltIn && place.name !== "" ? undefined : verb;
 }
 
 function verbOf(

@@ -36,8 +36,11 @@ export interface ServedResource {
   /** How an apply merges objects. */
   readonly fieldType: FieldType;
 
-  /** API versions of the manifest, also those that are not served. Undefined: any, as without a manifest. */
-  readonly versions: ReadonlySet<string> | undefined;
+  /**
+   * The API versions of the manifest, also those that are not served, with how an apply merges their objects. Undefined:
+   * any version, as without a manifest.
+   */
+  readonly versions: ReadonlyMap<string, FieldType> | undefined;
 
   /** The version that is stored. Undefined: this one. */
   readonly storage: StoredVersion | undefined;
@@ -71,7 +74,6 @@ export interface ServedResource {
 interface StoredVersion {
   readonly apiVersion: string;
   readonly schema: JsonObject | undefined;
-  readonly fieldType: FieldType;
 }
 
 /** Names of fields from the object on. */
@@ -90,7 +92,7 @@ const WITHOUT_STATUS: ReadonlySet<string> = new Set(
 
 /** Built-in kinds whose objects have a generation. */
 const WITH_GENERATION: ReadonlySet<string> = new Set(
-  "CronJob CustomResourceDefinition DaemonSet Deployment EndpointSlice FlowSchema Ingress IngressClass Job MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration NetworkPolicy Pod PodDisruptionBudget PriorityLevelConfiguration ReplicaSet ReplicationController StatefulSet ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration".split(
+  "CronJob CustomResourceDefinition DaemonSet Deployment EndpointSlice FlowSchema Ingress IngressClass Job MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration NetworkPolicy Pod PodDisruptionBudget PriorityLevelConfiguration ReplicaSet ReplicationController ResourceSlice StatefulSet ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration".split(
     " ",
   ),
 );
@@ -152,9 +154,9 @@ export function servedResources(resources: readonly Resource[]): readonly Served
 }
 
 /** The versions of all manifests of a resource. */
-function versionsIn(served: readonly ServedResource[]): ReadonlySet<string> | undefined {
+function versionsIn(served: readonly ServedResource[]): ServedResource["versions"] {
   if (served.some(({ versions }) => versions === undefined)) return undefined;
-  return new Set(served.flatMap(({ versions = [] }) => [...versions]));
+  return new Map(served.flatMap(({ versions = [] }) => [...versions]));
 }
 
 function versionsOf(crd: unknown): readonly JsonObject[] {
@@ -238,18 +240,21 @@ function customRules(resource: Resource): Rules {
   };
 }
 
-function knownVersions({ crd, group }: Resource): ReadonlySet<string> | undefined {
+function knownVersions({ crd, group }: Resource): ServedResource["versions"] {
   const versions = versionsOf(crd);
   if (versions.length === 0) return undefined;
-  return new Set(versions.map(({ name }) => `${group}/${name}`));
+  return new Map(
+    versions.map((manifest) => [
+      `${group}/${manifest["name"]}`,
+      schemaRootType(schemaOf(manifest)),
+    ]),
+  );
 }
 
 function storageOf({ crd, group, version }: Resource): StoredVersion | undefined {
   const stored = versionsOf(crd).find(({ storage }) => storage === true);
   if (stored === undefined || stored["name"] === version) return undefined;
-  const schema = schemaOf(stored);
-  const apiVersion = `${group}/${stored["name"]}`;
-  return { apiVersion, schema, fieldType: schemaRootType(schema) };
+  return { apiVersion: `${group}/${stored["name"]}`, schema: schemaOf(stored) };
 }
 
 function selectableOf(manifest: JsonObject | undefined): string[] {
@@ -286,7 +291,7 @@ function deprecationOf(
 }
 
 /** Stable versions come first, then beta, alpha and others; newer before older. */
-function byPriority(a: string, b: string): number {
+export function byPriority(a: string, b: string): number {
   const [rankA, rankB] = [a, b].map((name) => {
     const [, major, stage = "stable", minor = "0"] =
       /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(name) ?? [];

@@ -48,10 +48,14 @@ export function columnsOf(printed: unknown): readonly TableColumn[] {
   ];
 }
 
+/** The object in a row of a table: its metadata, the whole, or null. */
+export type RowObject = "Metadata" | "Object" | "None";
+
 /** The form of a table. */
 export interface TableForm {
   readonly columns: readonly TableColumn[];
   readonly apiVersion: string;
+  readonly object: RowObject;
 
   /** Time of the server for ages, in milliseconds since the epoch. */
   readonly now: number;
@@ -61,7 +65,7 @@ export interface TableForm {
 export function tableOf(
   objects: readonly JsonObject[],
   metadata: JsonObject,
-  { columns, apiVersion, now }: TableForm,
+  { columns, apiVersion, object: form, now }: TableForm,
 ): JsonObject {
   return {
     kind: "Table",
@@ -73,13 +77,20 @@ export function tableOf(
         const [value] = path?.(object) ?? [];
         return value === undefined || value === null ? null : cellOf(value, type, now);
       }),
-      object: {
-        kind: "PartialObjectMetadata",
-        apiVersion,
-        metadata: metadataOf(object),
-      },
+      object: rowObject(object, form, apiVersion),
     })),
   };
+}
+
+function rowObject(object: JsonObject, form: RowObject, apiVersion: string): JsonObject | null {
+  switch (form) {
+    case "Metadata":
+      return { kind: "PartialObjectMetadata", apiVersion, metadata: metadataOf(object) };
+    case "Object":
+      return object;
+    case "None":
+      return null;
+  }
 }
 
 /** A value of another type than the column's makes an empty cell. */

@@ -49,11 +49,7 @@ export class WatchStream {
     this.#request = request;
     this.#call = call;
     this.#selector = selectorOf(call);
-    const { object } = representationOf(
-      call.headers["accept"],
-      { served: call.served, now: () => clock.now() },
-      false,
-    );
+    const { object } = representationOf(call, () => clock.now(), false);
     this.#format = (one) => object(asServed(call.served, one));
     this.#end = clock.monotonic() + (request.timeout ?? longest);
     this.#from = request.version || state.version;

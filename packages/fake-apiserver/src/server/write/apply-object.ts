@@ -1,4 +1,8 @@
-import { ApplyConflictError, type OwnershipConflict } from "../../managed-fields/apply-patch.ts";
+import {
+  ApplyConflictError,
+  type OwnershipConflict,
+  VersionConversionError,
+} from "../../managed-fields/apply-patch.ts";
 import { formatPath } from "../../managed-fields/field-set.ts";
 import type { Manager } from "../../managed-fields/managers.ts";
 import {
@@ -15,13 +19,13 @@ import {
   without,
 } from "../../object/json.ts";
 import { badRequest, conflict, Failure, notFound, notImplemented } from "../failure.ts";
+import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { decode } from "../resource/decode.ts";
-import type { ServedResource } from "../resource/served-resource.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 import type { ObjectWriter, Written } from "./object-writer.ts";
 import { applied } from "./ownership.ts";
-import { requirePlace, requireType } from "./read-object.ts";
+import { requirePlace } from "./read-object.ts";
 import { requireNumber, withoutVersion } from "./stale.ts";
 import type { WriteOptions } from "./write-options.ts";
 
@@ -31,14 +35,13 @@ import type { WriteOptions } from "./write-options.ts";
  * @throws Failure for a body that cannot be applied, and for fields that others own
  */
 export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteOptions): Written {
-  const { given, unknown } = readApplied(call, options);
   const old = writer.find(call);
+  const { given, unknown } = readApplied(call, options, old);
   if (old === undefined) requireNew(call, given);
-  requireStorable(call.served, given);
   const result = orFailure(call, () => {
     requireTyped(given, call.served.fieldType);
     // The types of a schema have no values that cannot be read.
-    const part = ownPart(call, call.served.isBuiltIn ? decode(call, given) : given);
+    const part = ownPart(call, call.served.isBuiltIn ? decodeTyped(call, given) : given);
     return applied(old, part, { call, options, now: writer.now() });
   });
   if (result === undefined && old !== undefined) return { object: old, isNew: false };
@@ -48,36 +51,68 @@ export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteO
     old === undefined
       ? writer.create(call, withoutVersion(next), owned)
       : writer.update(call, old, next, owned);
-  return writer.warned(call, next, { options, write, unknown });
+  return writer.warned(call, next, { options: owned, write, unknown });
 }
 
-/** The object in the body of an apply, with what a reader of YAML says about it. */
+/** The object in the body of an apply, with the texts of a reader of YAML about it. */
+interface AppliedBody {
+  readonly given: JsonObject;
+  readonly unknown: readonly string[];
+}
+
 function readApplied(
   call: ApiCall,
   { fieldValidation }: WriteOptions,
-): { readonly given: JsonObject; readonly unknown: readonly string[] } {
-  const text = withoutTrailingCommas(call.body ?? "");
-  const object = parseJson(text);
-  const unknown = duplicateFields(text, object).map(
-    ({ line, name }) => `line ${line}: key ${JSON.stringify(name)} already set in map`,
-  );
+  old: JsonObject | undefined,
+): AppliedBody {
+  const { given, unknown } = parseApplied(call);
   if (fieldValidation === "Strict" && unknown.length > 0)
     throw badRequest(
       `error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  ${unknown.join("\n  ")}`,
     );
-  if (!isObject(object))
-    throw badRequest("the body of an apply must be a JSON object: FakeApi does not parse YAML");
-  if (object["kind"] === undefined || object["apiVersion"] === undefined)
-    throw badRequest("Object 'Kind' is missing in the body of the request");
-  requireType(call, object);
-  const metadata = metadataOf(object);
-  if (metadata["managedFields"] !== undefined)
+  requireSameType(call, given);
+  const metadata = metadataOf(given);
+  if (metadata["managedFields"] !== undefined && metadata["managedFields"] !== null)
     throw badRequest("metadata.managedFields must be nil");
-  if (!metadata["name"])
+  // The name of an object that is there is known from the path.
+  const name = metadata["name"] ?? (old && call.name);
+  return { given: requirePlace(call, { ...given, metadata: { ...metadata, name } }), unknown };
+}
+
+/** @throws Failure for a body that is no object, and for YAML */
+function parseApplied({ body = "" }: ApiCall): AppliedBody {
+  const text = withoutTrailingCommas(body);
+  const given = text.trim() === "" ? {} : parseJson(text);
+  if (given === undefined)
+    throw badRequest("the body of an apply must be a JSON object: FakeApi does not parse YAML");
+  if (!isObject(given))
     throw badRequest(
-      `the name of the object (${call.name} based on URL) was undeterminable: name must be provided`,
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${goForm(given)} into Go value of type map[string]interface {}`,
     );
-  return { given: requirePlace(call, object), unknown };
+  const unknown = duplicateFields(text, given).map(
+    ({ line, name }) => `line ${line}: key ${JSON.stringify(name)} already set in map`,
+  );
+  return { given, unknown };
+}
+
+/** @throws Failure for an object of another API version or kind, which an apply always names */
+function requireSameType({ served }: ApiCall, { apiVersion, kind }: JsonObject): void {
+  if (apiVersion === served.apiVersion && kind === served.kind) return;
+  const version = typeof apiVersion === "string" ? apiVersion : "";
+  const parts = version.split("/").length;
+  const shown = parts === 1 ? `/${version}` : version;
+  const named = typeof kind === "string" ? kind : "";
+  throw badRequest(`invalid object type: ${parts > 2 ? "/, Kind=" : `${shown}, Kind=${named}`}`);
+}
+
+/** @throws TypedValueError for a value that the type of a built-in kind does not take */
+function decodeTyped(call: ApiCall, object: JsonObject): JsonObject {
+  try {
+    return decode(call, object);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    throw new TypedValueError(error.message.replace(/^.*(?=json: )/s, ""));
+  }
 }
 
 /** An apply is YAML, which allows them. */
@@ -98,7 +133,7 @@ function requireNew({ served, name, subresource }: ApiCall, object: JsonObject):
   if (subresource !== undefined) throw notFound(served, name);
   const { uid, resourceVersion } = metadataOf(object);
   requireNumber(resourceVersion);
-  if (uid !== undefined)
+  if (uid)
     throw conflict(
       served,
       name,
@@ -112,6 +147,7 @@ function orFailure<T>(call: ApiCall, work: () => T): T {
   } catch (error) {
     if (error instanceof ApplyConflictError) throw ownershipFailure(error);
     if (error instanceof TypedValueError) throw typedFailure(call, error);
+    if (error instanceof VersionConversionError) throw new Failure(500, { message: error.message });
     if (error instanceof UnsafePatchError) throw badRequest(error.message);
     if (error instanceof UnknownListError)
       throw notImplemented(`${error.message} of a ${call.served.kind}: patch or update it instead`);
@@ -120,24 +156,9 @@ function orFailure<T>(call: ApiCall, work: () => T): T {
 }
 
 function typedFailure({ served, body }: ApiCall, { message }: TypedValueError): Failure {
-  const { name, namespace = "" } = metadataOf(parseJson(body ?? "") as JsonObject);
+  const { name = "", namespace = "" } = metadataOf(parseJson(body ?? "") as JsonObject);
   const text = `failed to create typed patch object (${namespace}/${name}; ${served.group}/${served.version}, Kind=${served.kind}): ${message}`;
   return new Failure(500, { message: text });
-}
-
-/**
- * Checks an object against the version that is stored.
- *
- * @throws Failure for a field that it does not have
- */
-function requireStorable({ storage }: ServedResource, object: JsonObject): void {
-  if (storage === undefined) return;
-  try {
-    requireTyped(object, storage.fieldType);
-  } catch (error) {
-    if (!(error instanceof TypedValueError)) throw error;
-    throw new Failure(500, { message: `failed to convert new object: ${error.message}` });
-  }
 }
 
 function ownershipFailure({ conflicts }: ApplyConflictError): Failure {

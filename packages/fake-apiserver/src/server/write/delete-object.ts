@@ -14,6 +14,7 @@ import type { ApiCall } from "../request/api-call.ts";
 import { integerOf } from "../request/list-options.ts";
 import { isTrue } from "../request/route.ts";
 import type { ObjectWriter } from "./object-writer.ts";
+import { requireJson } from "./read-object.ts";
 import { invalidOptions, type WriteOptions, writeOptionsOf } from "./write-options.ts";
 
 /** Finalizers that stand for a propagation policy. */
@@ -41,6 +42,7 @@ const IN_BODY = ["dryRun", "propagationPolicy", "orphanDependents"];
  */
 export function deletionOf(call: ApiCall): Deletion {
   const { body: text = "" } = call;
+  if (text !== "") requireJson(call);
   const body = text === "" ? {} : readOptions(text);
   if (text === "") integerOf(call.query, "gracePeriodSeconds");
   else for (const name of IN_BODY) call.query.delete(name);
@@ -132,7 +134,6 @@ export function deleteObject(writer: ObjectWriter, call: ApiCall, deletion: Dele
     writer.remove(call, call.name, deletion.options);
     return success(call, metadata);
   }
-  if (metadata["deletionTimestamp"] !== undefined) return object;
   return writer.mark(call, object, { finalizers, options: deletion.options });
 }
 

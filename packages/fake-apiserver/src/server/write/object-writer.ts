@@ -147,7 +147,7 @@ export class ObjectWriter {
     return { object: stored, isNew: false, warnings };
   }
 
-  /** Marks an object as being deleted, with the finalizers that hold it back. */
+  /** Marks an object as being deleted, with the finalizers that hold it back. A marked one gets these finalizers. */
   mark(
     call: ApiCall,
     old: JsonObject,
@@ -155,11 +155,12 @@ export class ObjectWriter {
   ): JsonObject {
     const was = metadataOf(old);
     const generation = was["generation"];
+    const isMarked = was["deletionTimestamp"] !== undefined;
     const metadata = defined({
       ...was,
       finalizers,
-      generation: typeof generation === "number" ? generation + 1 : undefined,
-      deletionTimestamp: this.now(),
+      generation: typeof generation === "number" && !isMarked ? generation + 1 : generation,
+      deletionTimestamp: was["deletionTimestamp"] ?? this.now(),
       deletionGracePeriodSeconds: 0,
     });
     const object = { ...old, metadata };
@@ -278,10 +279,10 @@ function warningsFor(
   { options, unknown }: { readonly options: WriteOptions; readonly unknown: readonly string[] },
 ): string[] {
   const owners = ownerWarnings(submitted, call.verb);
-  const texts = [
-    ...unknown,
-    ...normalize(call.served, submitted).unknown.map((path) => `unknown field "${path}"`),
-  ];
+  // The schema of a custom resource is checked by the apply itself.
+  const isChecked = options.managers !== undefined && !call.served.isBuiltIn;
+  const paths = isChecked ? [] : normalize(call.served, submitted).unknown;
+  const texts = [...unknown, ...paths.map((path) => `unknown field "${path}"`)];
   if (texts.length === 0 || options.fieldValidation === "Ignore") return owners;
   if (options.fieldValidation === "Strict")
     throw decodeFailure(call, `strict decoding error: ${texts.join(", ")}`, submitted);

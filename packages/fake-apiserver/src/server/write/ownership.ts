@@ -1,9 +1,13 @@
-import { applyPatch, type OwnershipOptions, ownUpdate } from "../../managed-fields/apply-patch.ts";
+import {
+  applyPatch,
+  type OwnershipOptions,
+  ownUpdate,
+  VersionConversionError,
+} from "../../managed-fields/apply-patch.ts";
 import type { FieldPath } from "../../managed-fields/field-set.ts";
 import { type Manager, readManagers, writeManagers } from "../../managed-fields/managers.ts";
 import { compareTyped } from "../../managed-fields/typed-value.ts";
-import { defined, type JsonObject, metadataOf, without } from "../../object/json.ts";
-import { Failure } from "../failure.ts";
+import { defined, isObject, type JsonObject, metadataOf, without } from "../../object/json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import type { WriteOptions } from "./write-options.ts";
 
@@ -37,7 +41,7 @@ export interface OwnedWrite {
 
 /**
  * `metadata.managedFields` of an object that a create or an update makes. All entries go if one of them is of a version that
- * the resource no longer has.
+ * the resource no longer has, or that lacks a field of the object.
  *
  * @param given - the entries that the writer has sent. Without any, those of `old` stay
  */
@@ -52,29 +56,33 @@ export function managedAfterUpdate(
   const live = { object: plain(old ?? {}), managers: readManagers(entries) };
   // Managers are recorded from the creation or from the first apply on.
   if (old !== undefined && live.managers.length === 0) return undefined;
-  if (removedVersionIn(live.managers, write.call) !== undefined) return undefined;
-  const owners = ownUpdate(live, plain(next), ownershipOptions(write, "Update"));
-  if (owners === live.managers) return entries as JsonObject[];
-  return writeManagers(owners);
+  try {
+    const owners = ownUpdate(live, plain(next), ownershipOptions(write, "Update"));
+    return owners === live.managers ? (entries as JsonObject[]) : writeManagers(owners);
+  } catch (error) {
+    if (error instanceof VersionConversionError) return undefined;
+    throw error;
+  }
 }
 
-/** The entries before an update: those that come with it, or else those of the object. */
+/** The entries before an update: those that come with it if they can be read, or else those of the object. */
 function entriesOf(old: JsonObject | undefined, given: unknown): unknown {
   if (old === undefined) return undefined;
-  return Array.isArray(given) && given.length > 0 ? given : metadataOf(old)["managedFields"];
+  const isRead = Array.isArray(given) && given.length > 0 && given.every(isEntry);
+  return isRead ? given : metadataOf(old)["managedFields"];
 }
 
-/** The version of an entry that the resource no longer has. */
-function removedVersionIn(managers: readonly Manager[], { served }: ApiCall): string | undefined {
-  const { versions } = served;
-  return versions && managers.find(({ apiVersion }) => !versions.has(apiVersion))?.apiVersion;
+function isEntry(entry: unknown): boolean {
+  const { operation, fieldsType, apiVersion } = isObject(entry) ? entry : ({} as JsonObject);
+  const isKnown = operation === "Apply" || operation === "Update";
+  return isKnown && fieldsType === "FieldsV1" && !!apiVersion;
 }
 
 /**
  * An apply to an object, or to none.
  *
  * @returns undefined if it changes nothing
- * @throws Failure if the fields of an owner are of a version that the resource no longer has
+ * @throws VersionConversionError if an owner is of a version that the resource no longer has, or that lacks a field
  */
 export function applied(
   old: JsonObject | undefined,
@@ -83,11 +91,6 @@ export function applied(
 ): { readonly object: JsonObject; readonly managers: readonly Manager[] } | undefined {
   const options = ownershipOptions(write, "Apply");
   const live = { object: plain(old ?? {}), managers: managersOf(old) };
-  const removed = removedVersionIn(live.managers, write.call);
-  if (removed !== undefined)
-    throw new Failure(500, {
-      message: `request to convert CR to an invalid group/version: ${removed}`,
-    });
   if (old !== undefined && live.managers.length === 0)
     live.managers = [
       {
@@ -116,7 +119,9 @@ function ownershipOptions(
   const isOfStatus = subresource === "status";
   const isOwnable = (path: FieldPath): boolean =>
     path[0] === "f:status" ? isOfStatus || !hasStatus : !isOfStatus && !SERVERS.has(path.join("/"));
-  return { type: fieldType, writer, isOwnable };
+  const { versions } = served;
+  const typeAt = (version: string) => (versions ? versions.get(version) : fieldType);
+  return { type: fieldType, typeAt, writer, isOwnable };
 }
 
 function managersOf(object: JsonObject | undefined): readonly Manager[] {

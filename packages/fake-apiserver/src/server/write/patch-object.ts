@@ -20,7 +20,7 @@ export const APPLY = "application/apply-patch+yaml";
 
 /** Type of the body of a call, without parameters. */
 export function contentTypeOf({ headers }: ApiCall): string {
-  return ((headers["content-type"] ?? "").split(";")[0] as string).trim();
+  return (headers["content-type"] ?? "").split(";")[0] as string;
 }
 
 /** An object after a patch. */
@@ -47,6 +47,7 @@ export function patchedObject(call: ApiCall, object: JsonObject): Patched {
         object: mergePatch(target, requirePatch(patch)) as JsonObject,
         unknown: duplicateTexts(call),
       };
+    requireFew(patch);
     const { operations, unknown } = readJsonPatch(patch);
     const patched = jsonPatch(target, operations);
     if (!isObject(patched)) throw new JsonPatchError("a patch must leave an object");
@@ -55,6 +56,16 @@ export function patchedObject(call: ApiCall, object: JsonObject): Patched {
   } catch (error) {
     throw failureOf(error);
   }
+}
+
+/** The most operations of a JSON patch. */
+const MAX_OPERATIONS = 10_000;
+
+function requireFew(patch: unknown): void {
+  const count = Array.isArray(patch) ? patch.length : 0;
+  if (count <= MAX_OPERATIONS) return;
+  const message = `Request entity too large: The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${count}`;
+  throw new Failure(413, { reason: "RequestEntityTooLarge", message });
 }
 
 /** A custom object as a server writes it: the fields of its metadata in the order of the alphabet. */

@@ -11,8 +11,7 @@ import type { ServedResource } from "../resource/served-resource.ts";
  * @throws Failure if the body is not an object of the resource, or belongs to another name or namespace
  */
 export function readObject(call: ApiCall): JsonObject {
-  const type = (call.headers["content-type"] ?? "application/json").split(";")[0]?.trim();
-  if (type !== "application/json") throw unsupportedMediaType(["application/json"]);
+  requireJson(call);
   const parsed = parseJson(call.body ?? "");
   // A server reads null as an empty object of a built-in type.
   const object = parsed === null && call.served.isBuiltIn ? {} : parsed;
@@ -21,13 +20,37 @@ export function readObject(call: ApiCall): JsonObject {
   return requirePlace(call, decode(call, object));
 }
 
+const JSON_TYPE = "application/json";
+
+/** Types that a server reads and FakeApi does not. */
+const UNREAD: ReadonlySet<string> = new Set([
+  "application/yaml",
+  "application/vnd.kubernetes.protobuf",
+]);
+
+/** @throws Failure for a body of another type. A body without a type is JSON */
+export function requireJson({ headers }: ApiCall): void {
+  const [type = "", ...parameters] = (headers["content-type"] || JSON_TYPE).split(";");
+  const name = type.trim().toLowerCase();
+  const isFormed = parameters.every((one) => one.trim() === "" || one.includes("="));
+  if (name === JSON_TYPE && isFormed) return;
+  throw unsupportedMediaType(UNREAD.has(name) ? [JSON_TYPE] : [JSON_TYPE, ...UNREAD]);
+}
+
+/** Whether a write is one of the status of a custom object: a server takes its status, and the rest as it was. */
+export function isOfStatusAlone({ served, subresource }: ApiCall): boolean {
+  return subresource === "status" && !served.isBuiltIn;
+}
+
 /** Checks API version and kind. A built-in type may leave them out. */
-export function requireType({ served }: ApiCall, object: JsonObject): void {
+export function requireType(call: ApiCall, object: JsonObject): void {
+  const { served } = call;
   const { apiVersion, kind } = object;
   const canMiss = (value: unknown): boolean => served.isBuiltIn && value === undefined;
   if ((typeof kind !== "string" || kind === "") && !canMiss(kind))
     throw badRequest("Object 'Kind' is missing in the body of the request");
-  if (kind !== served.kind && !canMiss(kind)) throw otherKind(served, object);
+  if (kind !== served.kind && !canMiss(kind) && !isOfStatusAlone(call))
+    throw otherKind(served, object);
   if (apiVersion !== served.apiVersion && !canMiss(apiVersion))
     throw badRequest(
       `the API version in the data (${apiVersion ?? ""}) does not match the expected API version (${served.apiVersion})`,
@@ -57,6 +80,7 @@ export function requirePatchedType(call: ApiCall, patched: JsonObject): void {
     (field) => given[field] !== served[field] && !(served.isBuiltIn && given[field] === ""),
   );
   if (changed.length === 0) return;
+  if (isOfStatusAlone(call) && given.kind !== "" && given.apiVersion !== "") return;
   if (served.isBuiltIn || given.kind === "")
     throw decodeFailure(
       call,
@@ -68,6 +92,15 @@ export function requirePatchedType(call: ApiCall, patched: JsonObject): void {
   throw invalid({ group, plural: given.kind }, name, causes);
 }
 
+function requireName(call: ApiCall, name: unknown): void {
+  if (call.name === "" || name === call.name) return;
+  throw badRequest(
+    name
+      ? `the name of the object (${name}) does not match the name on the URL (${call.name})`
+      : `the name of the object (${call.name} based on URL) was undeterminable: name must be provided`,
+  );
+}
+
 /**
  * Checks name and namespace against the path.
  *
@@ -76,11 +109,7 @@ export function requirePatchedType(call: ApiCall, patched: JsonObject): void {
 export function requirePlace(call: ApiCall, object: JsonObject): JsonObject {
   const metadata = metadataOf(object);
   const { name, namespace = "" } = metadata;
-  const isNamed = call.name !== "" && call.verb !== "create";
-  if (isNamed && name && name !== call.name)
-    throw badRequest(
-      `the name of the object (${name}) does not match the name on the URL (${call.name})`,
-    );
+  if (call.verb !== "create") requireName(call, name);
   if (namespace !== "" && namespace !== (call.namespace ?? ""))
     throw badRequest(
       "the namespace of the provided object does not match the namespace sent on the request",

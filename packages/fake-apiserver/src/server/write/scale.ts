@@ -15,6 +15,7 @@ import { decodeFailure } from "../resource/decode.ts";
 import type { ScalePaths } from "../resource/served-resource.ts";
 import type { ObjectWriter } from "./object-writer.ts";
 import { patchedObject } from "./patch-object.ts";
+import { requireJson, requirePlace } from "./read-object.ts";
 import { writeOptionsOf } from "./write-options.ts";
 
 /** The subresource `scale` of an object. Replicas of 0 are left out. */
@@ -49,7 +50,7 @@ export function answerScale(writer: ObjectWriter, call: ApiCall, paths: ScalePat
   }
   const isPatch = call.verb === "patch";
   const kind = isPatch ? "PatchOptions" : "UpdateOptions";
-  const scale = isPatch ? patchedObject(call, scaleOf(paths, old)).object : readScale(call);
+  const scale = isPatch ? patchedScale(call, scaleOf(paths, old)) : readScale(call);
   const replicas = valueAt(scale, ["spec", "replicas"]) ?? 0;
   if (!Number.isInteger(replicas))
     throw decodeFailure(
@@ -59,16 +60,29 @@ export function answerScale(writer: ObjectWriter, call: ApiCall, paths: ScalePat
     );
   if (Number(replicas) < 0) throw negative(call, paths, replicas);
   const scaled = withValue(old, paths.specReplicas, replicas);
-  const given = pick(metadataOf(scale), ["resourceVersion", "uid"]);
+  const given = pick(metadataOf(scale), isPatch ? ["resourceVersion"] : ["resourceVersion", "uid"]);
   const metadata = { ...metadataOf(scaled), ...given };
   const written = writer.update(call, old, { ...scaled, metadata }, writeOptionsOf(call, kind));
   return scaleOf(paths, written.object);
 }
 
-function readScale({ body = "" }: ApiCall): JsonObject {
-  const scale = parseJson(body);
-  if (isObject(scale)) return scale;
-  throw badRequest("the body of the request must be a JSON object");
+/** @throws Failure for a body that is no Scale, or belongs to another name or namespace */
+function readScale(call: ApiCall): JsonObject {
+  requireJson(call);
+  const scale = parseJson(call.body ?? "");
+  if (isObject(scale) && isScale(scale)) return requirePlace(call, scale);
+  throw badRequest("the body of the request must be a Scale of autoscaling/v1");
+}
+
+/** @throws Failure for a patch that leaves no Scale, or that of another name or namespace */
+function patchedScale(call: ApiCall, old: JsonObject): JsonObject {
+  const { object } = patchedObject(call, old);
+  if (isScale(object)) return requirePlace(call, object);
+  throw decodeFailure(call, "kind and apiVersion must be those of a Scale", object);
+}
+
+function isScale({ apiVersion, kind }: JsonObject): boolean {
+  return apiVersion === "autoscaling/v1" && kind === "Scale";
 }
 
 function missing(specReplicas: readonly string[]): Failure {

@@ -2,6 +2,7 @@ import { wrong } from "../../object/cause.ts";
 import { type JsonObject, metadataOf, without } from "../../object/json.ts";
 import { conflict, Failure, invalid } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
+import { isOfStatusAlone } from "./read-object.ts";
 import { uidChanged } from "./validate.ts";
 
 /**
@@ -13,7 +14,8 @@ export function requireCurrent(call: ApiCall, old: JsonObject, submitted: JsonOb
   const { name, uid, resourceVersion } = metadataOf(old);
   const given = metadataOf(submitted);
   requireNumber(given["resourceVersion"]);
-  if (given["uid"] && given["uid"] !== uid) throw otherUid(call, old, given["uid"]);
+  const isIgnored = call.verb === "patch" && isOfStatusAlone(call);
+  if (given["uid"] && given["uid"] !== uid && !isIgnored) throw otherUid(call, old, given["uid"]);
   if (!given["resourceVersion"] || given["resourceVersion"] === "0") {
     if (!call.served.canPutBlindly) throw versionRequired(call, name as string);
   } else if (given["resourceVersion"] !== resourceVersion)

@@ -124,7 +124,7 @@ function* updateCauses(was: JsonObject, metadata: JsonObject): Generator<Cause> 
   if (added.length > 0)
     yield {
       reason: "FieldValueForbidden",
-      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((one) => JSON.stringify(one)).join(", ")}}`,
       field: "metadata.finalizers",
     };
 }

@@ -1,6 +1,6 @@
 import type { ApiError } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
-import { readEvent } from "../../src/reflect/watch-event.ts";
+import { readEvent } from "../../src/client/watch-event.ts";
 
 const request = { method: "GET", path: "/apis/example.org/v1/greetings" } as const;
 const WATCH = "the watch GET /apis/example.org/v1/greetings";

@@ -1,11 +1,33 @@
-import { readObject } from "../cache/server-object.ts";
-import type { ObjectEvent } from "../cache/store.ts";
-import { ApiError } from "../client/api-error.ts";
-import { type ApiRequest, statusOf } from "../client/api-request.ts";
-import { parseJson } from "../client/exact-json.ts";
+import { readObject, type ServerObject } from "../object/server-object.ts";
+import type { KubeResponse } from "../transport/kube-transport.ts";
+import { lines } from "../transport/lines.ts";
+import { ApiError } from "./api-error.ts";
+import { type ApiRequest, hiding, statusOf } from "./api-request.ts";
+import { parseJson } from "./exact-json.ts";
 
 /** An event of a watch. */
-export type WatchEvent = ObjectEvent | { readonly type: "BOOKMARK"; readonly version: string };
+export type WatchEvent =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: ServerObject }
+  | { readonly type: "BOOKMARK"; readonly version: string };
+
+/**
+ * Reads the events of a watch until the server closes it.
+ *
+ * @throws `signal.reason`, the errors of the body, and those of {@link readEvent}
+ */
+export async function* readEvents(
+  response: KubeResponse,
+  request: ApiRequest,
+  kind: string,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent, void, undefined> {
+  const hide = hiding(response);
+  for await (const line of lines(response.body)) {
+    signal.throwIfAborted();
+    yield readEvent(line, request, kind, hide);
+  }
+  signal.throwIfAborted();
+}
 
 /**
  * Reads an event from a line of a watch.
