@@ -92,11 +92,11 @@ export async function retryMain({ own, command }: Cut, clock: Clock): Promise<nu
 interface RetryParts {
   readonly clock: Clock;
   readonly output: Output;
-  readonly input: Buffer | undefined;
+  readonly input: Uint8Array | undefined;
 }
 
 /** What stdin has, for every attempt. */
-function inputOf(parser: Command): Buffer {
+function inputOf(parser: Command): Uint8Array {
   try {
     return readBytes(0, { pipes: true, longest: LONGEST_INPUT });
   } catch (error) {
@@ -111,7 +111,7 @@ class RetryRun {
   readonly #clock: Clock;
   readonly #output: Output;
   /** What every attempt reads on stdin. */
-  readonly #input: Buffer | undefined;
+  readonly #input: Uint8Array | undefined;
   readonly #keepsTerminal: boolean;
   readonly #startedAt: number;
   /** Passes the stderr of the attempts on, with `--on-output`. */

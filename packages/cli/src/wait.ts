@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { type Clock, onAbort } from "@holdfast/clock";
-import { readBytes } from "@holdfast/controller/internal";
+import { type Bytes, readBytes } from "@holdfast/controller/internal";
 import {
   every,
   isTerminalError,
@@ -341,7 +341,7 @@ function targetOf(parser: Command, text: string, options: WaitCliOptions, clock:
   }
 }
 
-function fileOf(path: string): Buffer {
+function fileOf(path: string): Bytes {
   try {
     return readBytes(path);
   } catch (error) {

@@ -153,6 +153,7 @@ ${NAMES.map((name, index) => `  e${index}: { availability: { restart: ${name} },
         `processes:\n  a: { depends_on: { b: ${value} } }`,
       ])
         expect(importFile(fileOf(text)).yaml).toMatch(/^processes:/);
+    expect(importFile(fileOf("processes: [{ command: x }]")).yaml).toBe("processes: {}\n");
   });
 });
 

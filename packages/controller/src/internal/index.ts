@@ -11,7 +11,14 @@ export { cancelRequest, isOfServer, leftTransaction } from "../postgres-lock/pg-
 export { type BoundedServerOptions, boundedServer } from "./bounded-server.ts";
 export { optional, problemOf } from "./command.ts";
 export { escapeHtml, type SnapshotSource } from "./live-page.ts";
-export { type ReadFileOptions, readBytes, readChunks, readPart, readText } from "./read-file.ts";
+export {
+  type Bytes,
+  type ReadFileOptions,
+  readBytes,
+  readChunks,
+  readPart,
+  readText,
+} from "./read-file.ts";
 export { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";
 export {
   hasToken,

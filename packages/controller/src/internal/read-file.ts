@@ -2,6 +2,11 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 const CHUNK = 65_536;
 
+/** The part of a `Buffer` that readers use: published types need none of Node's. */
+export interface Bytes extends Uint8Array {
+  toString(encoding?: "utf8" | "latin1"): string;
+}
+
 /** Options for {@link readBytes}. */
 export interface ReadFileOptions {
   /** Whether a pipe or a device is read to its end, which may block for ever. By default only a regular file is. */
@@ -20,7 +25,7 @@ export interface ReadFileOptions {
 export function readBytes(
   file: string | 0,
   { pipes = false, longest = 1_000_000 }: ReadFileOptions = {},
-): Buffer {
+): Bytes {
   // Without a writer the opening of a pipe would block the whole program.
   const flags = constants.O_RDONLY | (pipes ? 0 : constants.O_NONBLOCK);
   const opened = file === 0 ? 0 : openSync(file, flags);
@@ -45,7 +50,7 @@ export function readText(file: string | 0, options?: ReadFileOptions): string {
 }
 
 /** Reads a regular file of any length in parts, none of which stays. */
-export function* readChunks(path: string): Generator<Buffer> {
+export function* readChunks(path: string): Generator<Uint8Array> {
   const opened = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     yield* chunksOf(opened);
@@ -55,7 +60,7 @@ export function* readChunks(path: string): Generator<Buffer> {
 }
 
 /** Reads the first bytes of a regular file, or with a negative number the last ones. */
-export function readPart(path: string, length: number): Buffer {
+export function readPart(path: string, length: number): Bytes {
   const opened = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     requireFile(opened);

@@ -109,8 +109,9 @@ export function createTableSql(table: string = DEFAULT_TABLE): string {
  * commits, or it may grant a lease that is still held.
  *
  * A connection of the pool whose request failed or was aborted is closed: after a failover the next one may lead to the
- * new primary. The request is ended on the server, too, where it could wait for a lock. Closed as well is a connection that other code has given back inside a transaction; the request rejects. Statements are
- * prepared, so that no `sql_mode` changes the meaning of a text, and each is committed, also if `autocommit` is off.
+ * new primary. The request is ended on the server, too (`KILL QUERY`), where it could wait for a lock. A connection that
+ * other code has given back inside a transaction is closed as well; the request rejects. Statements are prepared, so that no
+ * `sql_mode` changes the meaning of a text, and each is committed, also if `autocommit` is off.
  *
  * @example
  * ```ts no-run

@@ -119,7 +119,7 @@ describe("a manager of a replica whose reconcile hangs, with all defaults", () =
 
   it.each<{ name: string; away: number; servers: Runnable[]; ends: number }>([
     // The lock fails when it is time to release: the longest of all.
-    { name: "and whose lock hangs at the release", away: 19_999, servers: [], ends: 25_000 },
+    { name: "and whose lock hangs at the release", away: 19_999, servers: [], ends: 23_000 },
     { name: "and whose lock hangs from the start", away: 0, servers: [], ends: 15_000 },
     { name: "with a hanging server besides", away: 19_999, servers: [hanging], ends: 28_000 },
   ])("stops within 30 s, $name", async ({ away, servers, ends }) => {

@@ -14,6 +14,7 @@ import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
 import { quietLogger } from "../secrets.ts";
+import { scriptedTransport } from "./scripted-transport.ts";
 
 const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
 const namespace = "default";
@@ -175,6 +176,23 @@ describe("an abort of a watch rejects with its reason", () => {
   );
 });
 
+it("an abort of a watch drops the events that have arrived", async () => {
+  const event = (name: string) =>
+    JSON.stringify({
+      type: "ADDED",
+      object: { metadata: { name, uid: "u", resourceVersion: "7" } },
+    });
+  const { transport } = scriptedTransport({ body: `${event("ann")}\n${event("bob")}\n` });
+  const client = new KubeClient({ transport, logger: quietLogger() });
+  const stop = new AbortController();
+  const reason = new Error("enough");
+  const watch = client.watch(ConfigMap, { signal: stop.signal });
+  expect((await watch.next()).value?.object?.metadata.name).toBe("ann");
+  stop.abort(reason);
+  expect(await errorOf(watch.next())).toBe(reason);
+  expect(abortListeners(stop.signal)).toBe(0);
+});
+
 describe("a watch fails", () => {
   it("with 410 from a version that the server has forgotten, in the status or in an event", async () => {
     const world = new World();
@@ -221,6 +239,8 @@ describe("a watch fails", () => {
       world.api.intercept({ fault: { type: "stall", after }, verbs: ["watch"] });
       const error = await errorOf(world.clock.run(() => world.follow()));
       expect([isTimeoutError(error), world.now]).toEqual([true, ends]);
+      // A timer has made it: its own stack would show no caller.
+      expect((error as Error).stack).toContain("World.follow");
       world.expectNothingLeft();
     }
   });

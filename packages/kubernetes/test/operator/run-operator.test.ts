@@ -9,6 +9,7 @@ import {
 } from "@holdfast/controller";
 import { type OperatorContext, type OperatorOptions, runOperator } from "@holdfast/kubernetes";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { JumpingClock } from "../../../../test/jumping-clock.ts";
 import { ConfigMap, Greeting, Lease, OperatorWorld } from "./operator-world.ts";
 
@@ -41,6 +42,46 @@ describe("runOperator", () => {
       spec: { holderIdentity: "a", leaseDurationSeconds: 15 },
     });
     await world.end();
+  });
+
+  it("has a controller whose reconcile adds the source of an informer that begins later", async () => {
+    const seen: string[] = [];
+    const left = new AbortController();
+    await world.greet("ann");
+    const metadata = { name: "settings", namespace: "default" };
+    await world.client.create(ConfigMap, { metadata });
+    world.start("a", {
+      setup: ({ cluster, controller }) => {
+        const greetings = cluster.watch(Greeting);
+        return () => {
+          let isFirst = true;
+          const work = controller({
+            name: "late",
+            sources: [greetings.source()],
+            reconcile({ key, reason }) {
+              seen.push(`${reason} ${key}`);
+              if (isFirst) work.addSource(cluster.watch(ConfigMap).source(), left.signal);
+              isFirst = false;
+            },
+          });
+          return [work];
+        };
+      },
+    });
+    await clock.step(10_000);
+    expect(seen.splice(0)).toEqual([
+      "greetings.example.org default/ann",
+      "configmaps default/settings",
+    ]);
+    await world.client.patch(ConfigMap, metadata, { metadata: { labels: { a: "1" } } });
+    await clock.step(1_000);
+    expect(seen.splice(0)).toEqual(["configmaps default/settings"]);
+    left.abort();
+    await world.client.patch(ConfigMap, metadata, { metadata: { labels: { a: "2" } } });
+    await clock.step(1_000);
+    expect(seen).toEqual([]);
+    await world.end();
+    expect(abortListeners(left.signal)).toBe(0);
   });
 
   it("works without an election, under token 0", async () => {

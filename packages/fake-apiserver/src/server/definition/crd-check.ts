@@ -87,12 +87,11 @@ function* schemaProblems(
   warnings: string[],
 ): Generator<string> {
   const at = (part: string): string => (path === "" ? part : `${path}.${part}`);
-  for (const [field, value] of Object.entries(schema)) {
-    // A server reads an empty value of them as none.
-    if (REFUSED.has(field) && isFilled(value)) yield `${at(field)} is not supported`;
-    else if (!KNOWN.has(field) && !REFUSED.has(field))
-      warnings.push(`${at(field)} is no field of a schema, and is ignored`);
-  }
+  for (const field of Object.keys(schema).filter((one) => !KNOWN.has(one) && !REFUSED.has(one)))
+    warnings.push(`${at(field)} is no field of a schema, and is ignored`);
+  // A server reads an empty value of them as none.
+  for (const field of REFUSED)
+    if (isFilled(own(schema, field))) yield `${at(field)} is not supported`;
   yield* refusedOf(schemaFindings(schema, at), warnings);
   if (own(schema, "uniqueItems") === true) yield `${at("uniqueItems")} cannot be true`;
   const { pattern } = schema;

@@ -115,10 +115,12 @@ function* rootProblems(schema: JsonObject, at: At): Generator<string> {
   if (schema["additionalProperties"] !== undefined)
     yield `${at("additionalProperties")} cannot be set at the root`;
   const metadata = own(propertiesOf(schema), "metadata");
-  if (isObject(metadata) && metadata["default"] !== undefined)
-    yield `${at("metadata")}.default must not be set`;
-  const restricted = isObject(metadata) ? propertiesOf(metadata) : {};
-  for (const [name, one] of Object.entries(restricted)) {
+  if (isObject(metadata)) yield* metadataProblems(metadata, at);
+}
+
+function* metadataProblems(metadata: JsonObject, at: At): Generator<string> {
+  if (metadata["default"] !== undefined) yield `${at("metadata")}.default must not be set`;
+  for (const [name, one] of Object.entries(propertiesOf(metadata))) {
     if (name !== "name" && name !== "generateName")
       yield `${at("metadata")}.${name}: only name and generateName can be restricted`;
     if (isObject(one) && one["default"] !== undefined)
