@@ -166,12 +166,12 @@ module.exports = {
   "packages/fake-apiserver/conformance": { "*": ["npm:yaml"] },
   "packages/create-operator/src": { ".": [] },
   "packages/cli/src": {
-    "*": ["@holdfast/clock", "@holdfast/wait", "npm:commander"],
+    "*": ["@holdfast/clock", "@holdfast/wait", "@holdfast/controller/internal", "npm:commander"],
     ".": [],
     "run/manifest": [".", "npm:yaml", "npm:zod"],
     "run/core": [".", "run/manifest", "@holdfast/controller"],
     "run/machine": [".", "run/manifest", "run/core"],
-    "run/web": [".", "run/core", "@holdfast/controller/internal"],
+    "run/web": [".", "run/core"],
     "run/view": [".", "run/manifest", "run/core", "run/web"],
     run: [
       ".",
@@ -181,7 +181,6 @@ module.exports = {
       "run/web",
       "run/view",
       "@holdfast/controller",
-      "@holdfast/controller/internal",
     ],
     "main.ts": [".", "run"],
   },

@@ -43,7 +43,7 @@ export function isOfStatusAlone({ served, subresource }: ApiCall): boolean {
 }
 
 /** Checks API version and kind. A built-in type may leave them out. */
-export function requireType(call: ApiCall, object: JsonObject): void {
+function requireType(call: ApiCall, object: JsonObject): void {
   const { served } = call;
   const { apiVersion, kind } = object;
   const canMiss = (value: unknown): boolean => served.isBuiltIn && value === undefined;
