@@ -23,6 +23,7 @@ export default {
     "packages/wait",
     "packages/clock",
     "packages/controller",
+    "packages/explore",
     "packages/outbox",
     "packages/kubernetes",
     "packages/fake-apiserver",

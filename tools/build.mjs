@@ -21,7 +21,8 @@ export async function build(packages = publicPackages()) {
 async function stage({ folder, manifest }) {
   const release = `${folder}/release`;
   rmSync(release, { recursive: true, force: true });
-  cpSync(`${folder}/src`, `${release}/src`, { recursive: true });
+  const isSource = (path) => !path.endsWith(".md");
+  cpSync(`${folder}/src`, `${release}/src`, { recursive: true, filter: isSource });
   if (existsSync(`${folder}/template`))
     cpSync(`${folder}/template`, `${release}/template`, { recursive: true });
   cpSync("LICENSE", `${release}/LICENSE`);

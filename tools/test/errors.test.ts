@@ -29,7 +29,10 @@ const CAUGHT: Readonly<Record<string, string>> = {
 };
 
 /** Packages whose errors have the prefix of another. */
-const FAMILY: Readonly<Record<string, string>> = { "fake-apiserver": "kubernetes" };
+const FAMILY: Readonly<Record<string, string>> = {
+  explore: "controller",
+  "fake-apiserver": "kubernetes",
+};
 
 type Exports = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import * as root from "@holdfast/fake-apiserver";
 import { explore, FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
-import { expect } from "vitest";
+import { expect, it } from "vitest";
 import * as kinds from "../../../test/bad-input.ts";
 
 const { all, constructs, except, method, required, text } = kinds;
@@ -26,7 +26,7 @@ const doors = [
         setup: f,
         resources: [ConfigMap],
         scenario: f,
-        faults: ["conflict"],
+        without: ["conflict"],
         recreates: [ConfigMap],
         resourcesFrom: [ConfigMap],
       },
@@ -43,7 +43,7 @@ const doors = [
           normalise: kinds.func,
           invariant: kinds.func,
           expect: kinds.unchecked,
-          faults: kinds.arrayOf(text),
+          without: kinds.arrayOf(text),
           only: text,
           worlds: kinds.whole(1),
           pairs: kinds.whole(0),
@@ -148,3 +148,10 @@ kinds.testBadInput(doors, () => {
 });
 
 kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root }, doors, []);
+
+it("explore names the list without to who gives it by its old name", async () => {
+  const old: object = { setup: f, resources: [ConfigMap], scenario: f, faults: ["conflict"] };
+  await expect(explore(old as Parameters<typeof explore>[0])).rejects.toThrow(
+    "options.faults is not an option of explore; did you mean options.without?",
+  );
+});

@@ -1,5 +1,5 @@
 import { MemoryLock, silentLogger } from "@holdfast/controller";
-import { explore } from "@holdfast/controller/testing";
+import { explore } from "@holdfast/explore";
 import { Outbox, Recovery, Relay } from "@holdfast/outbox";
 import { MemoryStore, type MemoryTransaction } from "@holdfast/outbox/testing";
 import { expect, inject, test } from "vitest";

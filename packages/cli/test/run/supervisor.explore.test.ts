@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import { mapSource, resync } from "@holdfast/controller";
-import { explore } from "@holdfast/controller/testing";
+import { explore } from "@holdfast/explore";
 import { expect, inject, test } from "vitest";
 import { Supervisor } from "../../src/run/core/supervisor.ts";
 import { parseManifest } from "../../src/run/manifest/parse-manifest.ts";

@@ -7,6 +7,7 @@ const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["concurrency", ["workers"]],
   ["delay", ["after", "duration", "interval"]],
   ["factor", ["multiplier"]],
+  ["faults", ["without"]],
   ["initialdelay", ["duration"]],
   ["interval", ["duration"]],
   ["limit", ["retries", "cap"]],

@@ -1,4 +1,4 @@
-import { explore } from "@holdfast/controller/testing";
+import { explore } from "@holdfast/explore";
 import { expect, inject, test, vi } from "vitest";
 import { mirror } from "../../src/getting-started/mirror.ts";
 

@@ -13,9 +13,15 @@ function codesOf(folder: string): string[] {
     .map(([, code = ""]) => code);
 }
 
-const codes = ["clock", "wait", "controller", "outbox", "kubernetes", "fake-apiserver"].flatMap(
-  codesOf,
-);
+const codes = [
+  "clock",
+  "wait",
+  "controller",
+  "explore",
+  "outbox",
+  "kubernetes",
+  "fake-apiserver",
+].flatMap(codesOf);
 const guide = readFileSync(new URL("docs/errors.md", root), "utf8");
 const rows = guide.split("\n").filter((line) => line.startsWith("| `ERR_"));
 

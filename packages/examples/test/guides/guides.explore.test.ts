@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Controller, LeaderElector, MemoryLock, resync } from "@holdfast/controller";
-import { explore } from "@holdfast/controller/testing";
+import { explore } from "@holdfast/explore";
 import { type ExploredContext, explore as exploreOperator } from "@holdfast/fake-apiserver";
 import {
   builtIn,

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import type nodeFs from "node:fs";
 import { dirname } from "node:path";
 import { MemoryLock } from "@holdfast/controller";
-import { explore } from "@holdfast/controller/testing";
+import { explore } from "@holdfast/explore";
 import { expect, inject, test } from "vitest";
 import { leaderCron } from "../../src/recipes/leader-cron.ts";
 import { mirrorDirectory } from "../../src/recipes/mirror-directory.ts";

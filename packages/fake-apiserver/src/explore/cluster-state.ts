@@ -1,6 +1,6 @@
 import type { KubeObject, Resource, StoredObject } from "@holdfast/kubernetes";
+import type { JsonObject } from "../object/json.ts";
 import type { FakeApi } from "../server/fake-api.ts";
-import type { JsonObject } from "../server/json.ts";
 import { type NormalFormOptions, normalForm } from "../server/normal-form.ts";
 import type { StateSnapshot } from "../server/state/api-state.ts";
 import { withoutForeignCondition } from "./foreign-condition.ts";

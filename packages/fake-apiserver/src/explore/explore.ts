@@ -12,7 +12,7 @@ import {
   explore as exploreProgram,
   type ProgramContext,
   type WorldContext,
-} from "@holdfast/controller/testing";
+} from "@holdfast/explore";
 import {
   builtIn,
   type KubeClient,
@@ -155,7 +155,7 @@ const OPTIONS: OptionNames<ExploreOperatorOptions<never>> = {
   recreates: true,
   invariant: true,
   expect: true,
-  faults: true,
+  without: true,
   only: true,
   worlds: true,
   time: true,
@@ -206,7 +206,7 @@ interface Cluster<World> {
  * times, generated names, Leases and Events.
  *
  * @param options - see {@link ExploreOperatorOptions}
- * @returns the numbers of worlds and faults. Rejects with an `ExplorationError` of `@holdfast/controller/testing` that
+ * @returns the numbers of worlds and faults. Rejects with an `ExplorationError` of `@holdfast/explore` that
  * names the first fault, shows the difference and the requests around it, and tells how to run that world alone; and
  * with a TypeError or RangeError for a bad option
  *

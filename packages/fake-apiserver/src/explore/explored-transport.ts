@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import type { ProgramContext, StepOptions, StepOutcome } from "@holdfast/controller/testing";
+import type { ProgramContext, StepOptions, StepOutcome } from "@holdfast/explore";
 import type { KubeRequest, KubeResponse, KubeTransport, Resource } from "@holdfast/kubernetes";
 import { connectionError } from "../server/connection-error.ts";
 import type { FakeApi } from "../server/fake-api.ts";

@@ -1,7 +1,7 @@
 import type { KubeObject, Resource, StatusCondition, StoredObject } from "@holdfast/kubernetes";
 import { formatSeconds } from "@holdfast/kubernetes/internal";
+import { isObject, type JsonObject, metadataOf, own } from "../object/json.ts";
 import type { FakeApi } from "../server/fake-api.ts";
-import { isObject, type JsonObject, metadataOf, own } from "../server/json.ts";
 
 const TYPE = "ExploredElsewhere";
 

@@ -1,9 +1,9 @@
 import type { Clock } from "@holdfast/clock";
 import type { Resource } from "@holdfast/kubernetes";
 import { resourceName } from "@holdfast/kubernetes/internal";
+import { isObject, type JsonObject, metadataOf, own } from "../object/json.ts";
 import type { FakeApi } from "../server/fake-api.ts";
 import type { FakeRequest } from "../server/faults.ts";
-import { isObject, type JsonObject, metadataOf, own } from "../server/json.ts";
 import type { StateSnapshot } from "../server/state/api-state.ts";
 
 /** Milliseconds from a write to the collection of the objects that have lost their owners by it. */

@@ -1,7 +1,7 @@
 import type { Resource } from "@holdfast/kubernetes";
 import { resourceName } from "@holdfast/kubernetes/internal";
+import { type JsonObject, metadataOf } from "../object/json.ts";
 import { apiStateOf, type FakeApi } from "../server/fake-api.ts";
-import { type JsonObject, metadataOf } from "../server/json.ts";
 import type { ApiState } from "../server/state/api-state.ts";
 import type { Change } from "../server/state/object-store.ts";
 import { ASIDE } from "./cluster-state.ts";

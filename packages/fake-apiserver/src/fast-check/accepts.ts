@@ -1,11 +1,11 @@
 import type { Resource } from "@holdfast/kubernetes";
-import { ruleCauses } from "../server/cel/rules.ts";
+import { ruleCauses } from "../crd-rules/cel/rules.ts";
+import { identityCauses, schemaCauses } from "../crd-rules/validation/check-schema.ts";
+import { applySchema } from "../crd-rules/validation/schema.ts";
+import type { JsonObject } from "../object/json.ts";
 import { Failure } from "../server/failure.ts";
-import type { JsonObject } from "../server/json.ts";
-import { servedResource } from "../server/served-resource.ts";
-import { identityCauses, schemaCauses } from "../server/validation/check-schema.ts";
-import { applySchema } from "../server/validation/schema.ts";
-import { normalize } from "../server/write/normalize.ts";
+import { normalize } from "../server/resource/normalize.ts";
+import { servedResource } from "../server/resource/served-resource.ts";
 import { requireValid } from "../server/write/validate.ts";
 
 /** A test for the specs with which a server would create an object of `resource`. */

@@ -1,4 +1,4 @@
-import { isEqual, isObject, type JsonObject, own } from "../server/json.ts";
+import { isEqual, isObject, type JsonObject, own } from "../object/json.ts";
 import type { NormalForm } from "../server/normal-form.ts";
 
 /** Names of the two sides of a difference, as in `after the crash` and `without it`. */

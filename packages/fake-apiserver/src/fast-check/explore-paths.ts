@@ -19,7 +19,7 @@ import {
 } from "@holdfast/kubernetes";
 import { requireResource, resourceName } from "@holdfast/kubernetes/internal";
 import * as fc from "fast-check";
-import { isEqual, own } from "../server/json.ts";
+import { isEqual, own } from "../object/json.ts";
 import type { NormalForm } from "../server/normal-form.ts";
 import { differenceOf } from "./difference.ts";
 import { PathProblem, PathWorld, type PathWorldOptions } from "./path-world.ts";

@@ -1,5 +1,6 @@
 import { fromRe2 } from "@holdfast/kubernetes/internal";
 import * as fc from "fast-check";
+import { schemaCauses } from "../crd-rules/validation/check-schema.ts";
 import {
   isForbidden,
   isObject,
@@ -7,8 +8,7 @@ import {
   own,
   propertiesOf,
   stringsOf,
-} from "../server/json.ts";
-import { schemaCauses } from "../server/validation/check-schema.ts";
+} from "../object/json.ts";
 import { acceptsField } from "./accepts.ts";
 import { Bounded } from "./bounded.ts";
 import { FORMAT_ARBITRARIES } from "./format-arbitraries.ts";

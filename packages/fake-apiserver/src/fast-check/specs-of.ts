@@ -2,8 +2,8 @@ import { type OptionNames, requireMethods, requireOptions } from "@holdfast/cloc
 import type { KubeObject, Resource } from "@holdfast/kubernetes";
 import { requireResource } from "@holdfast/kubernetes/internal";
 import type { Arbitrary } from "fast-check";
-import { isObject, own, propertiesOf } from "../server/json.ts";
-import { servedResource } from "../server/served-resource.ts";
+import { isObject, own, propertiesOf } from "../object/json.ts";
+import { servedResource } from "../server/resource/served-resource.ts";
 import { acceptsSpec } from "./accepts.ts";
 import { Bounded } from "./bounded.ts";
 import { schemaArbitrary } from "./schema-arbitrary.ts";

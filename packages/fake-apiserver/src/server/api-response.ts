@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../object/json.ts";
 import type { ResponseBody } from "./response-body.ts";
 
 /** A response of the server: an object of JSON, text, or a watch that writes into the body. */

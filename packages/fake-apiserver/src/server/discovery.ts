@@ -1,6 +1,6 @@
+import { defined, type JsonObject } from "../object/json.ts";
 import type { ApiResponse } from "./api-response.ts";
-import { defined, type JsonObject } from "./json.ts";
-import { byPriority, type ServedResource } from "./served-resource.ts";
+import { byPriority, type ServedResource } from "./resource/served-resource.ts";
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const STATUS_VERBS = ["get", "patch", "update"];

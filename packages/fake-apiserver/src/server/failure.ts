@@ -1,11 +1,5 @@
-import { defined, goJson, type JsonObject } from "./json.ts";
-
-/** One field that is wrong, and why. */
-export interface Cause {
-  readonly reason: string;
-  readonly message: string;
-  readonly field: string;
-}
+import type { Cause } from "../object/cause.ts";
+import { defined, type JsonObject } from "../object/json.ts";
 
 /** The object that a failure is about, by names of a path. */
 export interface Subject {
@@ -108,40 +102,6 @@ export function invalid(
   const message = `${qualified({ group, plural: kind })} ${JSON.stringify(name)} is invalid: ${list}`;
   const details = detailsOf({ group, plural: kind }, name, { causes });
   return new Failure(422, { reason: "Invalid", message, details });
-}
-
-/** A field that must be there. */
-export function required(field: string, message: string): Cause {
-  const text = message === "" ? "Required value" : `Required value: ${message}`;
-  return { reason: "FieldValueRequired", message: text, field };
-}
-
-/** A field that has a wrong value. */
-export function wrong(field: string, value: unknown, message: string): Cause {
-  const shown = typeof value === "string" ? goQuote(value) : goNumber(value);
-  const text = `Invalid value: ${shown}: ${message}`;
-  return { reason: "FieldValueInvalid", message: text, field };
-}
-
-/** A text in quotes, as Go writes it. */
-function goQuote(text: string): string {
-  return JSON.stringify(text).replace(
-    /\\u00(1\w|0\w)|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu,
-    (part, control?: string) => {
-      if (control === "0b") return "\\v";
-      if (control === "07") return "\\a";
-      if (control !== undefined) return `\\x${control}`;
-      const code = (part.codePointAt(0) as number).toString(16);
-      if (code.length <= 2 && part < "\u0080") return `\\x${code}`;
-      return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
-    },
-  );
-}
-
-/** A value as Go writes it: large numbers with an exponent. */
-function goNumber(value: unknown): string {
-  const isLarge = typeof value === "number" && Math.abs(value) >= 2 ** 63;
-  return isLarge ? value.toExponential() : goJson(value);
 }
 
 export function badRequest(message: string): Failure {

@@ -12,17 +12,17 @@ import {
 import { KubeClient, type KubeTransport, type Resource } from "@holdfast/kubernetes";
 import { requireResource } from "@holdfast/kubernetes/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
+import type { JsonObject } from "../object/json.ts";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";
 import { Connections } from "./connections.ts";
 import { checkCrd } from "./definition/crd-check.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
-import type { JsonObject } from "./json.ts";
+import { withoutUnwantedNulls } from "./resource/normalize.ts";
+import { type ServedResource, servedResources } from "./resource/served-resource.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
-import { type ServedResource, servedResources } from "./served-resource.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
-import { withoutUnwantedNulls } from "./write/normalize.ts";
 
 const FAKE_API_OPTIONS: OptionNames<FakeApiOptions> = {
   clock: true,

@@ -1,5 +1,5 @@
 import type { KubeObject, StoredObject } from "@holdfast/kubernetes";
-import { isObject, type JsonObject, metadataOf, own, without } from "./json.ts";
+import { isObject, type JsonObject, metadataOf, own, without } from "../object/json.ts";
 import type { StateSnapshot } from "./state/api-state.ts";
 
 /** The objects of a server by a label such as `configmaps default/ann`, without what differs between two runs. */

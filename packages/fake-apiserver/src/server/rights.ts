@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { requireArray, requireOptions, requireText } from "@holdfast/clock/internal";
+import { defined } from "../object/json.ts";
 import { Failure } from "./failure.ts";
-import { defined } from "./json.ts";
 
 /** A rule of a Role or ClusterRole. A `*` stands for all. */
 export interface PolicyRule {

@@ -80,7 +80,7 @@ const kinds: Kind[] = [
       'data.password: expected "<random, in 2 places>", got "<random>"',
     ],
     options: {
-      faults: ["crash-before-down", "crash-after-down", "event-late", "events-lost"],
+      without: ["crash-before-down", "crash-after-down", "event-late", "events-lost"],
       scenario: thenUser(({ client }) => client.patch(Thing, ann, { spec: { name: "Anna" } })),
     },
   },
@@ -335,7 +335,7 @@ const kinds: Kind[] = [
       "configmaps outside/ann: left over",
     ],
     options: {
-      faults: ["event-late", "events-lost", "scenario-first"],
+      without: ["event-late", "events-lost", "scenario-first"],
       scenario: thenUser(({ client }) => client.delete(Thing, ann)),
     },
   },

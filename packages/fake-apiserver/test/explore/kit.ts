@@ -1,6 +1,6 @@
 // The resources of the operators with a bug, and what exploring them says.
 
-import { ExplorationError } from "@holdfast/controller/testing";
+import { ExplorationError } from "@holdfast/explore";
 import { type ExploreOperatorOptions, explore } from "@holdfast/fake-apiserver";
 import {
   builtIn,

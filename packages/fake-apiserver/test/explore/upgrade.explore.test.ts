@@ -136,7 +136,7 @@ const upgrades: Upgrade[] = [
     options: {
       // The mark differs between the releases. A crash for a minute would meet the change of the user.
       normalise: (object) => (object.kind === "Thing" ? undefined : object),
-      faults: ["crash-before-down", "crash-after-down"],
+      without: ["crash-before-down", "crash-after-down"],
       async scenario(context) {
         await scenario(context);
         await context.client.patch(ConfigMap, ann, { data: { by: "user" } });

@@ -30,7 +30,7 @@ function registering(gives: "a token" | "no token", replicas = 2) {
   return explore<Registry>({
     resources: [Thing],
     replicas,
-    faults: replicas > 1 ? OTHERS : [],
+    without: replicas > 1 ? OTHERS : [],
     quiet: 120_000,
     world: () => new Registry(),
     setup: ({ cluster, controller, link, world }) => {

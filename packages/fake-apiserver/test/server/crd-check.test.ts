@@ -6,7 +6,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { crdFields as fields } from "../../conformance/crd-fields.ts";
 import { ApiServer } from "../../src/server/api-server.ts";
 import { Connections } from "../../src/server/connections.ts";
-import { servedResource } from "../../src/server/served-resource.ts";
+import { servedResource } from "../../src/server/resource/served-resource.ts";
 import { ApiState } from "../../src/server/state/api-state.ts";
 
 afterEach(() => void vi.restoreAllMocks());

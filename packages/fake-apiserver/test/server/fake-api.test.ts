@@ -2,8 +2,8 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { ApiServer } from "../../src/server/api-server.ts";
+import { servedResource } from "../../src/server/resource/served-resource.ts";
 import { ResponseBody } from "../../src/server/response-body.ts";
-import { servedResource } from "../../src/server/served-resource.ts";
 import { ApiState } from "../../src/server/state/api-state.ts";
 import {
   ApiKit,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { differenceOf } from "../../src/fast-check/difference.ts";
-import type { JsonObject } from "../../src/server/json.ts";
+import type { JsonObject } from "../../src/object/json.ts";
 import { type NormalForm, normalForm } from "../../src/server/normal-form.ts";
 
 const START = Date.parse("2026-01-01T00:00:00Z");

@@ -12,8 +12,8 @@ import { scripts } from "../../conformance/scripts.ts";
 import { tableCrds } from "../../conformance/tables.ts";
 import { ApiServer } from "../../src/server/api-server.ts";
 import { Connections } from "../../src/server/connections.ts";
+import { servedVersions } from "../../src/server/resource/served-resource.ts";
 import { Rights } from "../../src/server/rights.ts";
-import { servedVersions } from "../../src/server/served-resource.ts";
 import { ApiState } from "../../src/server/state/api-state.ts";
 
 // Rules that are not evaluated are reported; rules.test.ts compares the reports.

@@ -3,8 +3,8 @@ import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, fromCrd } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
 import { widgetCrd } from "../../conformance/resources.ts";
-import { humanDuration } from "../../src/server/request/human-duration.ts";
-import { jsonPath } from "../../src/server/request/json-path.ts";
+import { humanDuration } from "../../src/server/resource/human-duration.ts";
+import { jsonPath } from "../../src/server/resource/json-path.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,7 @@
 import { fromRe2, PatternError } from "@holdfast/kubernetes/internal";
-import { ruleProblems } from "../cel/rules.ts";
-import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../json.ts";
-import type { ServedResource } from "../served-resource.ts";
+import { ruleProblems } from "../../crd-rules/cel/rules.ts";
+import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../../object/json.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
 import { schemaFindings, specFindings } from "./known-fields.ts";
 import { manifestProblems } from "./manifest.ts";
 import { type Place, structureProblems } from "./structure.ts";

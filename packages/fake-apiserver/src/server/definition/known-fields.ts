@@ -1,5 +1,5 @@
 // The fields of the spec of a CustomResourceDefinition, with their types.
-import { isObject, type JsonObject, own } from "../json.ts";
+import { isObject, type JsonObject, own } from "../../object/json.ts";
 
 type Shape = "string" | "boolean" | "integer" | "schema" | readonly [Shape] | Shapes;
 

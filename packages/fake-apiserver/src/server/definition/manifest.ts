@@ -1,5 +1,5 @@
 // The rules of a server for the rest of a CustomResourceDefinition: names, versions, paths.
-import { isObject, type JsonObject, metadataOf, own, propertiesOf } from "../json.ts";
+import { isObject, type JsonObject, metadataOf, own, propertiesOf } from "../../object/json.ts";
 
 const LABEL = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const STEPS = /^(\.[^.[\]]+)+$/;

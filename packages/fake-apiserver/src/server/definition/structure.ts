@@ -1,10 +1,10 @@
 // The rules of a server for the schema of a CustomResourceDefinition: it has to be structural.
 
-import { ruleCauses } from "../cel/rules.ts";
-import { isObject, type JsonObject, own, propertiesOf, stringsOf } from "../json.ts";
-import { schemaCauses } from "../validation/check-schema.ts";
-import { applySchema, embeddedObjects } from "../validation/schema.ts";
-import { embeddedCauses } from "../write/metadata-causes.ts";
+import { ruleCauses } from "../../crd-rules/cel/rules.ts";
+import { schemaCauses } from "../../crd-rules/validation/check-schema.ts";
+import { applySchema, embeddedObjects } from "../../crd-rules/validation/schema.ts";
+import { isObject, type JsonObject, own, propertiesOf, stringsOf } from "../../object/json.ts";
+import { embeddedCauses } from "../../object/metadata-causes.ts";
 
 /** Where a schema stands: that of the object, of one of its fields, or in `allOf`, `anyOf`, `oneOf` or `not`. */
 export type Place = "root" | "field" | "combination";

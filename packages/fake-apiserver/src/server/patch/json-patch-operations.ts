@@ -1,4 +1,4 @@
-import { goJson, isObject, own } from "../json.ts";
+import { goJson, isObject, own } from "../../object/json.ts";
 import type { JsonPatchOperation } from "./json-patch.ts";
 import { OPERATIONS } from "./json-patch.ts";
 

@@ -1,4 +1,11 @@
-import { isEqual, isForbidden, isObject, type JsonObject, own, UnsafePatchError } from "../json.ts";
+import {
+  isEqual,
+  isForbidden,
+  isObject,
+  type JsonObject,
+  own,
+  UnsafePatchError,
+} from "../../object/json.ts";
 
 /** Operations of a JSON patch. */
 export const OPERATIONS = ["add", "remove", "replace", "move", "copy", "test"] as const;

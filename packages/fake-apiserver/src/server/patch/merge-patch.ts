@@ -1,4 +1,10 @@
-import { isForbidden, isObject, type JsonObject, own, UnsafePatchError } from "../json.ts";
+import {
+  isForbidden,
+  isObject,
+  type JsonObject,
+  own,
+  UnsafePatchError,
+} from "../../object/json.ts";
 
 /**
  * Applies a merge patch (RFC 7386): objects are merged, null removes, everything else replaces.

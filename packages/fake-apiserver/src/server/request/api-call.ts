@@ -1,4 +1,4 @@
-import type { ServedResource } from "../served-resource.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
 
 /** Verb of a request, as in the audit log of Kubernetes. */
 export type FakeVerb =

@@ -1,4 +1,4 @@
-import { type JsonObject, valueAt } from "../json.ts";
+import { type JsonObject, valueAt } from "../../object/json.ts";
 import { SelectorError } from "./label-selector.ts";
 
 /** Reads the value of a selectable field, as text. */

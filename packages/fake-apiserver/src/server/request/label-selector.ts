@@ -1,6 +1,6 @@
-import { wrong } from "../failure.ts";
-import { type JsonObject, own } from "../json.ts";
-import { keyProblems, valueProblems } from "../write/metadata-causes.ts";
+import { wrong } from "../../object/cause.ts";
+import { type JsonObject, own } from "../../object/json.ts";
+import { keyProblems, valueProblems } from "../../object/metadata-causes.ts";
 
 /** Whether labels meet a condition. */
 export type LabelRequirement = (labels: JsonObject) => boolean;

@@ -1,8 +1,8 @@
+import { defined, isObject, type JsonObject, parseJson } from "../../object/json.ts";
 import { badRequest, expired, Failure } from "../failure.ts";
-import { defined, isObject, type JsonObject, parseJson } from "../json.ts";
+import { asServed } from "../resource/normalize.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { ObjectStore, View } from "../state/object-store.ts";
-import { asServed } from "../write/normalize.ts";
 import type { ApiCall } from "./api-call.ts";
 import { integerOf, requireListOptions, versionProblem } from "./list-options.ts";
 import { representationOf } from "./representation.ts";

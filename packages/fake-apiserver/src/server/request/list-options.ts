@@ -1,4 +1,5 @@
-import { badRequest, type Cause } from "../failure.ts";
+import type { Cause } from "../../object/cause.ts";
+import { badRequest } from "../failure.ts";
 import { invalidOptions, notSupported } from "../write/write-options.ts";
 
 /**

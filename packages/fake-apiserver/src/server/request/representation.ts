@@ -1,8 +1,8 @@
+import { type JsonObject, metadataOf, without } from "../../object/json.ts";
 import { badRequest, notAcceptable } from "../failure.ts";
-import { type JsonObject, metadataOf, without } from "../json.ts";
-import type { ServedResource } from "../served-resource.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
+import { type RowObject, tableOf } from "../resource/table.ts";
 import type { ApiCall } from "./api-call.ts";
-import { type RowObject, tableOf } from "./table.ts";
 
 /** How objects are written into a response. */
 export interface Representation {

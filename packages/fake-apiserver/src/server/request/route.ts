@@ -1,7 +1,7 @@
 import type { KubeRequest } from "@holdfast/kubernetes";
 import { methodNotAllowed, noSuchResource, notFound, notImplemented } from "../failure.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
 import type { Attributes } from "../rights.ts";
-import type { ServedResource } from "../served-resource.ts";
 import type { ApiCall } from "./api-call.ts";
 
 /** The path and the query of a request, taken apart. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, valueAt } from "../json.ts";
+import { isObject, type JsonObject, valueAt } from "../../object/json.ts";
 import { type FieldReader, fieldAt } from "./field-selector.ts";
 import { SelectorError } from "./label-selector.ts";
 

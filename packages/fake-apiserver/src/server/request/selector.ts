@@ -1,5 +1,5 @@
+import { isObject, type JsonObject, metadataOf, own } from "../../object/json.ts";
 import { badRequest } from "../failure.ts";
-import { isObject, type JsonObject, metadataOf, own } from "../json.ts";
 import type { ApiCall } from "./api-call.ts";
 import { parseFieldSelector } from "./field-selector.ts";
 import { parseLabelSelector, SelectorError } from "./label-selector.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../object/json.ts";
 import { type Change, ObjectStore } from "./object-store.ts";
 
 /** State saved by {@link ApiState.snapshot}: the objects of every store and the version. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json.ts";
+import type { JsonObject } from "../../object/json.ts";
 
 /** Changes that a store keeps for watches and pages that come later. */
 const MAX_HISTORY = 10_000;

@@ -1,13 +1,13 @@
 import type { Clock, Timer } from "@holdfast/clock";
+import { type JsonObject, metadataOf } from "../../object/json.ts";
 import { expired } from "../failure.ts";
-import { type JsonObject, metadataOf } from "../json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { representationOf } from "../request/representation.ts";
 import { type Selector, selectorOf } from "../request/selector.ts";
+import { asServed } from "../resource/normalize.ts";
 import type { ResponseBody } from "../response-body.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { Change } from "../state/object-store.ts";
-import { asServed } from "../write/normalize.ts";
 import type { WatchRequest } from "./watch-request.ts";
 
 /** Milliseconds between two bookmarks, as in the API server. */

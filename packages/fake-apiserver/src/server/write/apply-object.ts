@@ -2,11 +2,14 @@ import {
   ApplyConflictError,
   type OwnershipConflict,
   VersionConversionError,
-} from "../apply/apply-patch.ts";
-import { formatPath } from "../apply/field-set.ts";
-import type { Manager } from "../apply/managers.ts";
-import { requireTyped, TypedValueError, UnknownListError } from "../apply/typed-value.ts";
-import { badRequest, conflict, Failure, notFound, notImplemented } from "../failure.ts";
+} from "../../managed-fields/apply-patch.ts";
+import { formatPath } from "../../managed-fields/field-set.ts";
+import type { Manager } from "../../managed-fields/managers.ts";
+import {
+  requireTyped,
+  TypedValueError,
+  UnknownListError,
+} from "../../managed-fields/typed-value.ts";
 import {
   isObject,
   type JsonObject,
@@ -14,10 +17,11 @@ import {
   parseJson,
   UnsafePatchError,
   without,
-} from "../json.ts";
+} from "../../object/json.ts";
+import { badRequest, conflict, Failure, notFound, notImplemented } from "../failure.ts";
 import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
-import { decode } from "./decode.ts";
+import { decode } from "../resource/decode.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 import type { ObjectWriter, Written } from "./object-writer.ts";
 import { applied } from "./ownership.ts";

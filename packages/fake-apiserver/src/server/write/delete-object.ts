@@ -1,4 +1,4 @@
-import { badRequest, conflict, wrong } from "../failure.ts";
+import { wrong } from "../../object/cause.ts";
 import {
   defined,
   isObject,
@@ -7,7 +7,8 @@ import {
   parseJson,
   stringsOf,
   valueAt,
-} from "../json.ts";
+} from "../../object/json.ts";
+import { badRequest, conflict } from "../failure.ts";
 import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { integerOf } from "../request/list-options.ts";

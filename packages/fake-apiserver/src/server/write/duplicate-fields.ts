@@ -1,4 +1,4 @@
-import { parseJson } from "../json.ts";
+import { parseJson } from "../../object/json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;

@@ -1,14 +1,21 @@
 import type { PassiveClock } from "@holdfast/clock";
 import type { Random } from "@holdfast/wait";
+import {
+  defined,
+  isEqual,
+  type JsonObject,
+  metadataOf,
+  stringsOf,
+  without,
+} from "../../object/json.ts";
+import { keptMetadata, orderedMetadata } from "../../object/metadata.ts";
+import { finalizerWarnings, ownerWarnings } from "../../object/metadata-causes.ts";
 import { alreadyExists, Failure, notFound } from "../failure.ts";
-import { defined, isEqual, type JsonObject, metadataOf, stringsOf, without } from "../json.ts";
 import { type ApiCall, keyOfCall } from "../request/api-call.ts";
-import type { ServedResource } from "../served-resource.ts";
+import { decodeFailure } from "../resource/decode.ts";
+import { asServed, asStored, normalize, withoutUnwantedNulls } from "../resource/normalize.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
 import type { ApiState } from "../state/api-state.ts";
-import { decodeFailure } from "./decode.ts";
-import { keptMetadata, orderedMetadata } from "./metadata.ts";
-import { finalizerWarnings, ownerWarnings } from "./metadata-causes.ts";
-import { asServed, asStored, normalize, withoutUnwantedNulls } from "./normalize.ts";
 import { managedAfterUpdate } from "./ownership.ts";
 import { requireCurrent, requireNoVersion } from "./stale.ts";
 import { requireValid } from "./validate.ts";

@@ -3,11 +3,11 @@ import {
   type OwnershipOptions,
   ownUpdate,
   VersionConversionError,
-} from "../apply/apply-patch.ts";
-import type { FieldPath } from "../apply/field-set.ts";
-import { type Manager, readManagers, writeManagers } from "../apply/managers.ts";
-import { compareTyped } from "../apply/typed-value.ts";
-import { defined, isObject, type JsonObject, metadataOf, without } from "../json.ts";
+} from "../../managed-fields/apply-patch.ts";
+import type { FieldPath } from "../../managed-fields/field-set.ts";
+import { type Manager, readManagers, writeManagers } from "../../managed-fields/managers.ts";
+import { compareTyped } from "../../managed-fields/typed-value.ts";
+import { defined, isObject, type JsonObject, metadataOf, without } from "../../object/json.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import type { WriteOptions } from "./write-options.ts";
 

@@ -1,5 +1,11 @@
+import {
+  isObject,
+  type JsonObject,
+  metadataOf,
+  parseJson,
+  UnsafePatchError,
+} from "../../object/json.ts";
 import { badRequest, Failure, unsupportedMediaType } from "../failure.ts";
-import { isObject, type JsonObject, metadataOf, parseJson, UnsafePatchError } from "../json.ts";
 import { JsonPatchError, jsonPatch } from "../patch/json-patch.ts";
 import { goForm, JsonPatchFormError, readJsonPatch } from "../patch/json-patch-operations.ts";
 import { mergePatch } from "../patch/merge-patch.ts";

@@ -1,8 +1,9 @@
-import { badRequest, type Failure, invalid, unsupportedMediaType, wrong } from "../failure.ts";
-import { isObject, type JsonObject, metadataOf, parseJson } from "../json.ts";
+import { wrong } from "../../object/cause.ts";
+import { isObject, type JsonObject, metadataOf, parseJson } from "../../object/json.ts";
+import { badRequest, type Failure, invalid, unsupportedMediaType } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
-import type { ServedResource } from "../served-resource.ts";
-import { decode, decodeFailure } from "./decode.ts";
+import { decode, decodeFailure } from "../resource/decode.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
 
 /**
  * The object in the body of a create or an update.
@@ -42,7 +43,7 @@ export function isOfStatusAlone({ served, subresource }: ApiCall): boolean {
 }
 
 /** Checks API version and kind. A built-in type may leave them out. */
-export function requireType(call: ApiCall, object: JsonObject): void {
+function requireType(call: ApiCall, object: JsonObject): void {
   const { served } = call;
   const { apiVersion, kind } = object;
   const canMiss = (value: unknown): boolean => served.isBuiltIn && value === undefined;

@@ -1,4 +1,4 @@
-import { badRequest, Failure, invalid, wrong } from "../failure.ts";
+import { wrong } from "../../object/cause.ts";
 import {
   defined,
   isObject,
@@ -7,11 +7,12 @@ import {
   parseJson,
   pick,
   valueAt,
-} from "../json.ts";
+} from "../../object/json.ts";
+import { badRequest, Failure, invalid } from "../failure.ts";
 import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
-import type { ScalePaths } from "../served-resource.ts";
-import { decodeFailure } from "./decode.ts";
+import { decodeFailure } from "../resource/decode.ts";
+import type { ScalePaths } from "../resource/served-resource.ts";
 import type { ObjectWriter } from "./object-writer.ts";
 import { patchedObject } from "./patch-object.ts";
 import { requireJson, requirePlace } from "./read-object.ts";

@@ -1,5 +1,6 @@
-import { conflict, Failure, invalid, wrong } from "../failure.ts";
-import { type JsonObject, metadataOf, without } from "../json.ts";
+import { wrong } from "../../object/cause.ts";
+import { type JsonObject, metadataOf, without } from "../../object/json.ts";
+import { conflict, Failure, invalid } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { isOfStatusAlone } from "./read-object.ts";
 import { uidChanged } from "./validate.ts";

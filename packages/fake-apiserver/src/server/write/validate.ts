@@ -1,10 +1,18 @@
-import { hasRules, ruleCauses } from "../cel/rules.ts";
-import { type Cause, type Failure, invalid, required, wrong } from "../failure.ts";
-import { isObject, type JsonObject, metadataOf, own, propertiesOf, stringsOf } from "../json.ts";
-import type { ServedResource } from "../served-resource.ts";
-import { identityCauses, schemaCauses } from "../validation/check-schema.ts";
-import { embeddedObjects } from "../validation/schema.ts";
-import { embeddedCauses, keptCauses, metadataCauses } from "./metadata-causes.ts";
+import { hasRules, ruleCauses } from "../../crd-rules/cel/rules.ts";
+import { identityCauses, schemaCauses } from "../../crd-rules/validation/check-schema.ts";
+import { embeddedObjects } from "../../crd-rules/validation/schema.ts";
+import { type Cause, required, wrong } from "../../object/cause.ts";
+import {
+  isObject,
+  type JsonObject,
+  metadataOf,
+  own,
+  propertiesOf,
+  stringsOf,
+} from "../../object/json.ts";
+import { embeddedCauses, keptCauses, metadataCauses } from "../../object/metadata-causes.ts";
+import { type Failure, invalid } from "../failure.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
 
 /** A write whose object is checked. */
 export interface CheckedWrite {

@@ -1,5 +1,6 @@
-import type { Manager } from "../apply/managers.ts";
-import { type Cause, type Failure, invalid, wrong } from "../failure.ts";
+import type { Manager } from "../../managed-fields/managers.ts";
+import { type Cause, wrong } from "../../object/cause.ts";
+import { type Failure, invalid } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { isTrue } from "../request/route.ts";
 

@@ -1,0 +1,17 @@
+/**
+ * Explores the crashes of a program, on a fake clock.
+ *
+ * @packageDocumentation
+ */
+export { ExplorationError, findExplorationError, isExplorationError } from "./exploration-error.ts";
+export { type ExplorationReport, explore } from "./explore.ts";
+export type {
+  ExploreOptions,
+  ExploreSettings,
+  ProgramContext,
+  ScenarioSetting,
+  WorldContext,
+} from "./explore-options.ts";
+export type { Logger } from "./logger.ts";
+export type { WatchedRequest } from "./reconciles.ts";
+export type { StepOptions, StepOutcome } from "./step.ts";

@@ -1,0 +1,106 @@
+import { findByCode, messageOf, TIMEOUT_CODE } from "@holdfast/clock/internal";
+import { isTerminalError } from "@holdfast/wait";
+
+/** The part of a reconcile request that is watched. */
+export interface WatchedRequest {
+  /** The key. */
+  readonly key: string;
+
+  /** Aborts when the reconcile must end. */
+  readonly signal: AbortSignal;
+
+  /** The term under which the reconcile runs: of the leader, or of the key's slot. */
+  readonly leadership?: { readonly isHeld: boolean } | undefined;
+}
+
+/** The replica of a reconcile. */
+interface Owner {
+  readonly number: number;
+  /** Whether it neither stands still nor has crashed. */
+  readonly isAwake: boolean;
+  readonly crashed: AbortSignal;
+}
+
+/** A reconcile that runs. */
+interface Running {
+  readonly label: string;
+  readonly owner: Owner;
+  readonly request: WatchedRequest;
+}
+
+/** The reconciles of a world that run, or whose latest attempt has failed. */
+export class Reconciles {
+  /** By controller and key. */
+  readonly #open = new Map<string, { readonly text: string; readonly owner: Owner }>();
+  readonly #running = new Set<Running>();
+  readonly #onOverlap: (text: string) => void;
+
+  /** Whether one has succeeded. */
+  hasSucceeded = false;
+
+  /** @param onOverlap - called with what is wrong when two replicas work on one key */
+  constructor(onOverlap: (text: string) => void) {
+    this.#onOverlap = onOverlap;
+  }
+
+  /** What is left to do, in words. */
+  get left(): string | undefined {
+    const [first] = this.#open;
+    return first && `the reconcile of ${first[0]} ${first[1].text}`;
+  }
+
+  /**
+   * A reconcile whose state is known.
+   *
+   * @param owner - the replica; {@link forget} forgets its reconciles
+   */
+  watch<Request extends WatchedRequest, Result>(
+    owner: Owner,
+    name: string,
+    reconcile: (request: Request) => Result | PromiseLike<Result>,
+  ): (request: Request) => Promise<Result> {
+    return async (request) => {
+      const label = `${name} ${request.key}`;
+      const running = { label, owner, request };
+      if (!owner.crashed.aborted) this.#open.set(label, { text: "still runs", owner });
+      this.#begin(running);
+      try {
+        const result = await reconcile(request);
+        this.#open.delete(label);
+        this.hasSucceeded = true;
+        return result;
+      } catch (error) {
+        if (isOver(error, request.signal)) this.#open.delete(label);
+        else this.#open.set(label, { text: `still fails: ${messageOf(error)}`, owner });
+        throw error;
+      } finally {
+        this.#running.delete(running);
+      }
+    };
+  }
+
+  #begin(running: Running): void {
+    const { label, owner } = running;
+    for (const other of this.#running)
+      if (other.label === label && other.owner !== owner && mayWork(other) && mayWork(running))
+        this.#onOverlap(
+          `replicas ${other.owner.number} and ${owner.number} are in the reconcile of ${label} at one instant`,
+        );
+    this.#running.add(running);
+  }
+
+  /** The replica has crashed, or its term is over: its reconciles are no more. */
+  forget(owner: Owner): void {
+    for (const [label, one] of this.#open) if (one.owner === owner) this.#open.delete(label);
+  }
+}
+
+/** Whether a reconcile runs, and has neither been told to end nor lost its lease. */
+function mayWork({ owner, request: { signal, leadership } }: Running): boolean {
+  return owner.isAwake && (leadership === undefined ? !signal.aborted : leadership.isHeld);
+}
+
+/** Whether a reconcile will not be tried again: it was stopped with its controller, or has given up for good. */
+function isOver(error: unknown, { aborted, reason }: AbortSignal): boolean {
+  return isTerminalError(error) || (aborted && findByCode(reason, TIMEOUT_CODE) === undefined);
+}

@@ -1,0 +1,147 @@
+import { type Clock, onAbort } from "@holdfast/clock";
+import { deferred } from "@holdfast/clock/internal";
+import { type Random, seededRandom } from "@holdfast/wait";
+import { uuidFrom } from "@holdfast/wait/internal";
+import type { ProgramContext } from "./explore-options.ts";
+import type { Journal } from "./journal.ts";
+import { type LinkedCalls, Linker } from "./link.ts";
+import type { Logger } from "./logger.ts";
+import type { Reconciles } from "./reconciles.ts";
+import { ReplicaClock } from "./replica-clock.ts";
+import type { StepOptions } from "./step.ts";
+
+/** The world of a replica, which does its steps, or lets them fail. */
+export interface ReplicaWorld {
+  perform<Value>(
+    replica: Replica,
+    options: StepOptions<Value>,
+    perform: () => Promise<Value>,
+  ): Promise<Value>;
+  readonly reconciles: Reconciles;
+  readonly journal: Journal;
+  /** The methods of linked systems that are known. */
+  readonly linked: LinkedCalls["known"];
+  readonly logger: Logger;
+  /** Tells the part of the start that is not over. Undefined: the program is ready. */
+  starting(part: string | undefined): void;
+}
+
+/** One process of the program in a world. */
+export class Replica {
+  readonly number: number;
+  readonly clock: ReplicaClock;
+  readonly random: Random;
+  readonly #world: ReplicaWorld;
+  readonly #worldClock: Clock;
+  readonly #stop = new AbortController();
+  readonly #crash = new AbortController();
+  #pause: Promise<void> | undefined;
+  /** Settles when the program has ended. */
+  ended: Promise<unknown> = Promise.resolve();
+
+  constructor(number: number, { clock, seed, world }: ReplicaOptions) {
+    this.number = number;
+    this.clock = new ReplicaClock(clock);
+    this.random = seededRandom(seed + number);
+    this.#world = world;
+    this.#worldClock = clock;
+  }
+
+  /** Aborts when the program should stop. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Aborts when the replica crashes, for the parts of a world that see its connections end. */
+  get crashed(): AbortSignal {
+    return this.#crash.signal;
+  }
+
+  /** Whether it neither stands still nor has crashed. */
+  get isAwake(): boolean {
+    return this.#pause === undefined && !this.crashed.aborted;
+  }
+
+  /** The program's context. */
+  context<World>(world: World): ProgramContext<World> {
+    const { clock, random, signal, crashed, number: replica } = this;
+    const linker = new Linker({
+      known: this.#world.linked,
+      isAwake: () => this.isAwake,
+      step: (text, perform) => this.#callStep(text, perform),
+    });
+    const link = <System extends object>(system: System, name: string): System =>
+      linker.link(system, name);
+    const step: ProgramContext<World>["step"] = (options, perform) =>
+      this.#world.perform(this, options, perform);
+    const awake = (): Promise<void> => this.awake();
+    const { journal, reconciles } = this.#world;
+    return {
+      ...{ world, clock, random, signal, replica, crashed, awake, link, step },
+      uid: () => uuidFrom(random),
+      logger: journal.loggerOf(replica, this.#world.logger),
+      note: (text) => journal.note(replica, text),
+      starting: (part) => {
+        if (!crashed.aborted) this.#world.starting(part);
+      },
+      watch: (name, reconcile) => reconciles.watch(this, name, reconcile),
+      endTerm: () => reconciles.forget(this),
+    };
+  }
+
+  /** Ends everything that the replica does, for good and without a trace. */
+  crash(): void {
+    this.clock.crash();
+    this.#world.reconciles.forget(this);
+    this.#crash.abort();
+  }
+
+  /** Stands still, as a process that the kernel has stopped: its timers and its responses come when it goes on. */
+  pause(duration: number): void {
+    this.clock.pause(duration);
+    this.#pause = this.#worldClock.sleep(duration, { label: "pause" }).finally(() => {
+      this.#pause = undefined;
+    });
+  }
+
+  /** Resolves at once, or when the replica goes on. Never after a crash. */
+  async awake(): Promise<void> {
+    if (this.#pause !== undefined) await this.#pause;
+    if (this.crashed.aborted) await never();
+  }
+
+  /** Asks the program to stop, and resolves when it has, or when it has crashed meanwhile. */
+  async stop(): Promise<void> {
+    this.#world.reconciles.forget(this);
+    this.#stop.abort();
+    const { promise: crashed, resolve } = deferred<void>();
+    using _listener = onAbort(this.crashed, () => resolve());
+    await Promise.race([this.ended, crashed]);
+  }
+
+  #callStep(text: string, perform: () => Promise<unknown>): Promise<unknown> {
+    const faults = { "response-lost": loseResponse, "call-failed": failCall };
+    return this.#world.perform(this, { text, faults }, perform);
+  }
+}
+
+/** Options for {@link Replica}. */
+export interface ReplicaOptions {
+  readonly clock: Clock;
+  readonly seed: number;
+  readonly world: ReplicaWorld;
+}
+
+async function loseResponse(perform: () => Promise<unknown>): Promise<never> {
+  await perform();
+  throw new Error("response lost");
+}
+
+async function failCall(): Promise<never> {
+  throw new Error("call failed");
+}
+
+/** Code of a crashed replica waits here. */
+export function never(): Promise<never> {
+  return new Promise(() => {});
+}

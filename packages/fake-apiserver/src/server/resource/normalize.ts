@@ -1,0 +1,85 @@
+import { applySchema, prune } from "../../crd-rules/validation/schema.ts";
+import { isObject, type JsonObject, without } from "../../object/json.ts";
+import { cleanMetadata } from "../../object/metadata.ts";
+import { knownFields } from "./decode.ts";
+import type { ServedResource } from "./served-resource.ts";
+
+/** A submitted object as the server reads it, and the fields that it does not know. */
+export interface Normalized {
+  readonly object: JsonObject;
+
+  /** Paths, as in `spec.unknown`. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * A submitted object as the server reads it: without unknown fields, with the defaults of its schema.
+ *
+ * @param isApplied - whether an apply has made it: its nulls stay until {@link withoutUnwantedNulls}
+ */
+export function normalize(
+  served: ServedResource,
+  submitted: JsonObject,
+  isApplied = false,
+): Normalized {
+  const { apiVersion, kind, schema, isBuiltIn } = served;
+  if (isBuiltIn) {
+    const { value, unknown } = knownFields(served, submitted);
+    const content = without(value, "apiVersion", "kind", "metadata");
+    const metadata = cleanMetadata(value);
+    return { object: { apiVersion, kind, metadata, ...builtInContent(kind, content) }, unknown };
+  }
+  const content = without(submitted, "apiVersion", "kind", "metadata");
+  const { value, unknown } = applySchema(schema, content, isApplied);
+  const known = knownFields(served, { metadata: submitted["metadata"] });
+  return {
+    object: { apiVersion, kind, metadata: cleanMetadata(known.value), ...value },
+    unknown: [...unknown, ...known.unknown].sort(),
+  };
+}
+
+/**
+ * A stored object in the version that a resource serves: fields that the version does not have go. Its defaults do not
+ * come: a server fills in those of the stored version alone.
+ */
+export function asServed(
+  { apiVersion, schema, isBuiltIn }: ServedResource,
+  object: JsonObject,
+): JsonObject {
+  if (isBuiltIn || object["apiVersion"] === apiVersion) return object;
+  const { apiVersion: _, kind, metadata, ...content } = object;
+  return { apiVersion, kind, metadata, ...prune(schema, content) };
+}
+
+/** An object as the stored version has it. */
+export function asStored({ storage }: ServedResource, object: JsonObject): JsonObject {
+  if (storage === undefined) return object;
+  const { apiVersion: _, kind, metadata, ...content } = object;
+  const { value } = applySchema(storage.schema, content);
+  return { apiVersion: storage.apiVersion, kind, metadata, ...value };
+}
+
+/** An object as it is stored, after an apply: without the nulls of fields that have a schema and allow none. */
+export function withoutUnwantedNulls(
+  { schema, isBuiltIn }: ServedResource,
+  object: JsonObject,
+): JsonObject {
+  if (isBuiltIn) return object;
+  const { apiVersion, kind, metadata, ...content } = object;
+  return { apiVersion, kind, metadata, ...applySchema(schema, content).value };
+}
+
+function builtInContent(kind: string, content: JsonObject): JsonObject {
+  return kind === "Secret" ? secretContent(content) : content;
+}
+
+/** Effect of the conversion of a Secret. */
+function secretContent({ stringData, data, type, ...rest }: JsonObject): JsonObject {
+  const written = isObject(stringData) ? Object.entries(stringData) : [];
+  const encoded = written.map(([name, text]) => [
+    name,
+    Buffer.from(String(text), "utf8").toString("base64"),
+  ]);
+  const all = { ...(isObject(data) && data), ...Object.fromEntries(encoded) };
+  return { ...rest, ...(Object.keys(all).length > 0 && { data: all }), type: type ?? "Opaque" };
+}
