@@ -28,6 +28,7 @@ export default {
       project: ["**/*.ts"],
     },
     tools: {
+      ignoreBinaries: ["mkfifo"],
       entry: ["*.mjs", "test/*.services.ts"],
       project: ["**/*.{js,cjs,mjs,ts}"],
     },
