@@ -26,6 +26,7 @@ const CAUGHT: Readonly<Record<string, string>> = {
   TypedValueError: "the fake API server responds with a Status",
   UnknownListError: "the fake API server responds with a Status",
   UnsafePatchError: "the fake API server responds with a Status",
+  VersionConversionError: "the fake API server responds with a Status",
 };
 
 /** Packages whose errors have the prefix of another. */
