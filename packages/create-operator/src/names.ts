@@ -28,7 +28,7 @@ export function resolveNames(
   if (!NAME.test(name) || NO_TEXT.test(name))
     refuse("NAME", "a name such as backup-operator", name);
   const singular = kind.toLowerCase();
-  if (!KIND.test(kind) || NO_TEXT.test(singular)) refuse("--kind", "a kind such as Backup", kind);
+  if (!KIND.test(kind) || NO_TEXT.test(singular)) refuseKind(name, options.kind);
   if (TAKEN_KINDS.includes(kind)) refuse("--kind", `none of ${TAKEN_KINDS.join(", ")}`, kind);
   if (group.length > 150 || !GROUP.test(group))
     refuse("--group", "a group such as example.org", group);
@@ -47,6 +47,12 @@ function kindOf(name: string): string {
 function pluralOf(singular: string): string {
   if (/(s|x|z|ch|sh)$/.test(singular)) return `${singular}es`;
   return /[^aeiou]y$/.test(singular) ? `${singular.slice(0, -1)}ies` : `${singular}s`;
+}
+
+/** A kind that NAME makes is no option of the caller. */
+function refuseKind(name: string, kind: string | undefined): never {
+  if (kind !== undefined) refuse("--kind", "a kind such as Backup", kind);
+  refuse("NAME", "a name that makes a kind such as Backup, or have a --kind beside it", name);
 }
 
 function refuse(what: string, allowed: string, value: string): never {

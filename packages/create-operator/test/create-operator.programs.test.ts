@@ -108,6 +108,14 @@ describe("npm create @holdfast/operator", () => {
     [["../a"], 'NAME must be a name such as backup-operator, got "../a"'],
     [["zod"], 'NAME must not be that of a package of the project, got "zod"'],
     [["null"], 'NAME must be a name such as backup-operator, got "null"'],
+    [
+      ["yes-operator"],
+      'NAME must be a name that makes a kind such as Backup, or have a --kind beside it, got "yes-operator"',
+    ],
+    [
+      ["b".repeat(53)],
+      `NAME must be a name that makes a kind such as Backup, or have a --kind beside it, got "${"b".repeat(53)}"`,
+    ],
     [["bad", "--kind", "backup"], '--kind must be a kind such as Backup, got "backup"'],
     [["bad", "--kind", "No"], '--kind must be a kind such as Backup, got "No"'],
     [["bad", "--kind", "Lease"], '--kind must be none of ConfigMap, Lease, got "Lease"'],

@@ -149,14 +149,21 @@ it.each<[string, (api: FakeApi) => unknown, string]>([
   ["a lost answer", (api) => api.intercept({ fault: { type: "drop" } }), "ECONNRESET"],
   [
     "a reset in the body",
-    (api) => api.intercept({ fault: { type: "reset", after: { bytes: 5 } } }),
+    async (api) => {
+      // The status of a refusal would be an answer, without its body too.
+      await api.client.create(ConfigMap, {
+        ...configMap("ann"),
+        metadata: { namespace: "default", name: "ann" },
+      });
+      api.intercept({ fault: { type: "reset", after: { bytes: 5 } } });
+    },
     "ECONNRESET",
   ],
   ["a stopped server", (api) => api.stop(), "ECONNREFUSED"],
 ])("rejects with the error of a transport over HTTP: %s", async (_name, arrange, code) => {
   const { api } = new ApiKit();
   await using listener = await api.listen();
-  arrange(api);
+  await arrange(api);
   for (const transport of [api.transport, atUrl(listener.url)]) {
     const client = new KubeClient({ transport });
     const error = await errorOf(client.find(ConfigMap, "default/ann"));
