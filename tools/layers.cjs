@@ -145,6 +145,7 @@ module.exports = {
     ],
     explore: [
       "object",
+      "server/resource",
       "server",
       "@holdfast/clock/testing",
       "@holdfast/controller",

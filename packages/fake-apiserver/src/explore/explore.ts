@@ -25,10 +25,11 @@ import {
   type StartWork,
 } from "@holdfast/kubernetes";
 import { requireResource } from "@holdfast/kubernetes/internal";
-import { FakeApi, serveResources } from "../server/fake-api.ts";
+import type { FakeApi } from "../server/fake-api.ts";
 import type { Normalise } from "../server/normal-form.ts";
 import { mergeRules, type PolicyRule } from "../server/rights.ts";
 import { type ClusterState, Snapshot } from "./cluster-state.ts";
+import { ExploredApi } from "./explored-api.ts";
 import { ExploredTransport } from "./explored-transport.ts";
 import { withoutForeignCondition } from "./foreign-condition.ts";
 import { GarbageCollector } from "./garbage-collector.ts";
@@ -187,7 +188,7 @@ const ELECTION: PolicyRule = {
 const UPKEEP = ["end of watch", "relist", "watch idle", "retry period", "renew deadline"];
 
 interface Cluster<World> {
-  readonly api: FakeApi;
+  readonly api: ExploredApi;
   /** `now()` at the begin of the world. */
   readonly start: number;
   readonly world: World;
@@ -285,7 +286,7 @@ export async function explore<World = undefined>(
     ...settings,
     world: (context) => {
       const { clock, random } = context;
-      const api = new FakeApi({ clock, random, resources: withBeside(resources) });
+      const api = new ExploredApi({ clock, random, resources: withBeside(resources) });
       new GarbageCollector({ api, clock, resources });
       const history = new History({ api, resources, recreates });
       const last = { revision: -1, state: undefined };
@@ -294,7 +295,7 @@ export async function explore<World = undefined>(
     run: runWith(setup),
     upgradeFrom: upgradeFrom && runWith(upgradeFrom),
     onVersion: ({ api }, version) =>
-      serveResources(api, withBeside(version === "new" ? resources : resourcesFrom)),
+      api.serve(withBeside(version === "new" ? resources : resourcesFrom)),
     scenario: async ({ world: { api, world: outside }, clock, ready }) => {
       await ready();
       const client = patientClient(api.client, clock, known);

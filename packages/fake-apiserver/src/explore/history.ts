@@ -1,16 +1,16 @@
 import type { Resource } from "@holdfast/kubernetes";
 import { resourceName } from "@holdfast/kubernetes/internal";
 import { type JsonObject, metadataOf } from "../object/json.ts";
-import { apiStateOf, type FakeApi } from "../server/fake-api.ts";
 import type { ApiState } from "../server/state/api-state.ts";
 import type { Change } from "../server/state/object-store.ts";
 import { ASIDE } from "./cluster-state.ts";
+import type { ExploredApi } from "./explored-api.ts";
 import { sharesForeignCondition } from "./foreign-condition.ts";
 import { foreignOwnerOf, isOrphan, placesOf } from "./garbage-collector.ts";
 
 /** How to watch a server. */
 export interface HistoryOptions {
-  readonly api: FakeApi;
+  readonly api: ExploredApi;
   readonly resources: readonly Resource[];
   /** Resources whose objects may be deleted and created again. */
   readonly recreates: readonly Resource[];
@@ -37,7 +37,7 @@ export class History {
   readonly #living = new Map<string, number>();
 
   constructor({ api, resources, recreates }: HistoryOptions) {
-    this.#state = apiStateOf(api);
+    this.#state = api.objects;
     this.#served = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
     for (const resource of resources) {
       if (ASIDE.has(resource.kind)) continue;

@@ -12,15 +12,13 @@ import {
 import { KubeClient, type KubeTransport, type Resource } from "@holdfast/kubernetes";
 import { requireResource } from "@holdfast/kubernetes/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
-import type { JsonObject } from "../object/json.ts";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";
 import { Connections } from "./connections.ts";
 import { checkCrd } from "./definition/crd-check.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
-import { withoutUnwantedNulls } from "./resource/normalize.ts";
-import { type ServedResource, servedResources } from "./resource/served-resource.ts";
+import { servedResources } from "./resource/served-resource.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
 
@@ -114,9 +112,6 @@ export interface FakeApiSnapshot {
   readonly version: number;
 }
 
-let stateOf: (api: FakeApi) => ApiState;
-let serveInstead: (api: FakeApi, resources: readonly Resource[]) => void;
-
 /**
  * A Kubernetes API server in memory, on a clock: an hour with restarts passes in a fraction of a second,
  * and every run is the same.
@@ -149,24 +144,26 @@ let serveInstead: (api: FakeApi, resources: readonly Resource[]) => void;
  * ```
  */
 export class FakeApi {
-  static {
-    stateOf = (api) => api.#state;
-    serveInstead = (api, resources) => {
-      const served = servedResources(resources);
-      api.#server.serve(served);
-      api.#state.restore(underSchemas(api.#state.snapshot(), served));
-    };
-  }
-
   /** The way to this server, for clients in the same process. */
   readonly transport: KubeTransport;
 
   /** A client of this server, to arrange and to look: as a user with kubectl would. */
   readonly client: KubeClient;
 
-  readonly #state = new ApiState();
+  /**
+   * The objects of the server.
+   *
+   * @internal
+   */
+  protected readonly state: ApiState = new ApiState();
+
+  /**
+   * Responds to requests.
+   *
+   * @internal
+   */
+  protected readonly server: ApiServer;
   readonly #rights: Rights;
-  readonly #server: ApiServer;
   readonly #connections: Connections;
   readonly #fronts = new Set<HttpFront>();
 
@@ -194,8 +191,8 @@ export class FakeApi {
       return checkCrd(one, `options.resources[${index}]`);
     });
     for (const text of new Set(warnings)) process.emitWarning(`FakeApi: ${text}`, "FakeApiWarning");
-    const server = new ApiServer({ state: this.#state, clock, random, served });
-    this.#server = server;
+    const server = new ApiServer({ state: this.state, clock, random, served });
+    this.server = server;
     this.#connections = new Connections({ clock, server, keptRequests });
     const connections = this.#connections;
     const transportOf = (given?: Rights): KubeTransport => ({
@@ -299,12 +296,12 @@ export class FakeApi {
 
   /** Forgets all versions but the current one: watches and pages from older ones get 410. */
   compact(): void {
-    this.#state.compact();
+    this.state.compact();
   }
 
   /** The objects as they are now, for {@link restore}. */
   snapshot(): FakeApiSnapshot {
-    return this.#state.snapshot();
+    return this.state.snapshot();
   }
 
   /**
@@ -314,7 +311,7 @@ export class FakeApi {
   restore(snapshot: FakeApiSnapshot): void {
     requireOptions("snapshot", snapshot);
     this.#connections.cut();
-    this.#state.restore(snapshot as StateSnapshot);
+    this.state.restore(snapshot as StateSnapshot);
   }
 
   /**
@@ -365,32 +362,4 @@ export class FakeApi {
       },
     };
   }
-}
-
-/** The objects behind a server, for the explorer. */
-export function apiStateOf(api: FakeApi): ApiState {
-  return stateOf(api);
-}
-
-/** Lets a server have other resources from now on, with its objects as they are, for the explorer. */
-export function serveResources(api: FakeApi, resources: readonly Resource[]): void {
-  serveInstead(api, resources);
-}
-
-/** The objects as a server reads them after a change of their definitions: without fields that went, with new defaults. */
-function underSchemas(
-  { version, stores }: StateSnapshot,
-  served: readonly ServedResource[],
-): StateSnapshot {
-  const read = (store: string, object: JsonObject): JsonObject => {
-    const own = served.find(
-      (one) => one.storeKey === store && one.apiVersion === object["apiVersion"],
-    );
-    return own === undefined ? object : withoutUnwantedNulls(own, object);
-  };
-  const entries = [...stores].map(([store, objects]) => {
-    const all = [...objects].map(([key, object]) => [key, read(store, object)] as const);
-    return [store, new Map(all)] as const;
-  });
-  return { version, stores: new Map(entries) };
 }
