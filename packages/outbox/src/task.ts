@@ -1,12 +1,12 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   callSafely,
+  finiteFrom,
   func,
   type Kinds,
   loopClock,
   messageOf,
   methods,
-  notNegative,
   positive,
   RepeatedLines,
   required,
@@ -35,7 +35,7 @@ export interface TaskOptions {
 
   /**
    * The largest share of a wait that is added to it at random, so that messages that failed together do
-   * not come back together. At least 0.
+   * not come back together. Finite, at least 0.
    *
    * @defaultValue `0.1`
    */
@@ -79,7 +79,7 @@ export type Resolved<Options extends TaskOptions> = {
 export const TASK_OPTIONS: Kinds<TaskOptions> = {
   name: required(storedName),
   storeTimeout: positive,
-  jitter: notNegative,
+  jitter: finiteFrom(0),
   onEvent: func,
   logger: methods(...Object.keys(defaultLogger)),
   clock: loopClock,

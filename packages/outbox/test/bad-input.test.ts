@@ -247,6 +247,7 @@ const taskDoors: Door[] = [
         all(
           options(RELAY_OPTIONS),
           fields({
+            jitter: outside("a finite number of at least 0", Number.POSITIVE_INFINITY),
             publishTimeout: tooLong(55_000, "60000, got 60000"),
             claimDuration: tooLong(20_000, "20000, got 20000"),
           }),
