@@ -54,10 +54,12 @@ export function except(value: unknown, error: string): Kind {
   return (path) => [{ path, value, error }];
 }
 
-/** Refuses a missing value too. */
+/** Refuses a missing value too, in the words for `null` if the kind has none for it. */
 export function required(kind: Kind): Kind {
   return (path, valid) => {
     const mistakes = kind(path, valid);
+    if (mistakes.some(({ path: place, value }) => place === path && value === undefined))
+      return mistakes;
     const onNull = mistakes.find(({ path: place, value }) => place === path && value === null);
     if (onNull === undefined) throw new Error(`no mistake to derive a missing ${path} from`);
     const error = onNull.error.replace(/null$/, "undefined");
@@ -110,6 +112,8 @@ export function between(least: number, most: number): Kind {
 export function whole(least: number): Kind {
   return numeric(`a whole number of at least ${least}`, least - 1, least + 0.5, nan);
 }
+
+export const count: Kind = all(finite, outside("a whole number of at least 1", 0, 1.5));
 
 export const flag: Kind = refused(TypeError, "be true or false", [NULL, NUMBER, TEXT]);
 export const func: Kind = refused(TypeError, "be a function", [NULL, NUMBER, TEXT, TRUE, OBJECT]);
@@ -190,6 +194,7 @@ const OF_SOURCE: Readonly<Record<string, (...bounds: never[]) => Kind>> = {
   anything: () => unchecked,
   abortSignal: () => signal,
   between,
+  count: () => count,
   finite: () => finite,
   finiteFrom,
   flag: () => flag,

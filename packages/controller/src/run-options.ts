@@ -1,19 +1,22 @@
 import {
-  type OptionNames,
+  flag,
+  func,
+  type Kinds,
+  methods,
+  parsed,
+  read,
   requireBoolean,
-  requireFunction,
-  requireMethods,
   requireOptions,
   requireSignal,
 } from "@holdfast/clock/internal";
 import type { KeyShards } from "./key-shards.ts";
 import type { Leadership } from "./leadership.ts";
 
-const OPTIONS: OptionNames<RunOptions> = {
-  ref: true,
-  leadership: true,
-  shards: true,
-  stopWithin: true,
+export const RUN_OPTIONS: Kinds<RunOptions> = {
+  ref: flag,
+  leadership: parsed("leadership"),
+  shards: methods("slotOf", "join"),
+  stopWithin: func,
 };
 
 /** Options for one run of a controller, an elector, a manager or another `Runnable`. */
@@ -82,23 +85,17 @@ export function resolveRun(from: AbortSignal | Leadership, options: RunOptions):
   const own = isLeadership(from) ? from : undefined;
   const signal = isLeadership(from) ? from.signal : from;
   requireSignal(own === undefined ? "signal" : "leadership.signal", signal);
-  requireOptions("options", options, "run", OPTIONS);
-  const { ref = true, leadership = own, shards, stopWithin = endless } = options;
-  requireBoolean("options.ref", ref);
-  requireFunction("options.stopWithin", stopWithin);
-  if (leadership !== undefined)
+  const given = read("options", options, "run", RUN_OPTIONS);
+  const { ref = true, leadership = own, shards, stopWithin = endless } = given;
+  if (leadership !== undefined) {
     requireLeadership(leadership === own ? "leadership" : "options.leadership", leadership);
-  if (shards !== undefined) requireShards(shards, leadership);
+    if (shards !== undefined)
+      throw new RangeError("options.shards must be undefined in a run under a leadership");
+  }
   return { signal, ref, leadership, shards, stopWithin };
 }
 
 const endless = (): number => Number.POSITIVE_INFINITY;
-
-function requireShards(shards: KeyShards, leadership: Leadership | undefined): void {
-  requireMethods("options.shards", shards, ["slotOf", "join"]);
-  if (leadership !== undefined)
-    throw new RangeError("options.shards must be undefined in a run under a leadership");
-}
 
 function isLeadership(from: unknown): from is Leadership {
   return typeof from === "object" && from !== null && "lost" in from;

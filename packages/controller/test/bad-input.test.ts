@@ -1,67 +1,46 @@
+import type { Kinds } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
 import * as root from "@holdfast/controller";
 import {
-  type AddOptions,
-  type AddRunnableOptions,
   Controller,
-  type ControllerOptions,
-  type DrainOptions,
-  type EnqueueOptions,
   ExponentialLimiter,
-  type ExponentialLimiterOptions,
   FastSlowLimiter,
-  type FastSlowLimiterOptions,
   filterSource,
   fromCallback,
   fromIterable,
   fromObservable,
-  type GroupOptions,
   LeaderElector,
-  type LeaderElectorOptions,
   LeadershipLostError,
   LockConflictError,
   Manager,
-  type ManagerOptions,
   MaxOfLimiter,
-  type MaxOfLimiterOptions,
   MemoryLock,
   mapSource,
-  type ResyncOptions,
   RetryAfterError,
   RunnableError,
-  type RunnableErrorOptions,
-  type RunOptions,
   resync,
   Shards,
-  type ShardsOptions,
   slotOf,
   TerminalError,
   TokenBucketLimiter,
-  type TokenBucketLimiterOptions,
   WorkQueue,
-  type WorkQueueOptions,
 } from "@holdfast/controller";
 import * as fileLock from "@holdfast/controller/file-lock";
-import { FileLock, type FileLockOptions } from "@holdfast/controller/file-lock";
+import { FileLock } from "@holdfast/controller/file-lock";
 import * as mysqlLock from "@holdfast/controller/mysql-lock";
-import { MySqlLock, type MySqlLockOptions } from "@holdfast/controller/mysql-lock";
+import { MySqlLock } from "@holdfast/controller/mysql-lock";
 import * as opentelemetry from "@holdfast/controller/opentelemetry";
-import { type TracedOptions, traced } from "@holdfast/controller/opentelemetry";
+import { traced } from "@holdfast/controller/opentelemetry";
 import * as postgresLock from "@holdfast/controller/postgres-lock";
-import { PostgresLock, type PostgresLockOptions } from "@holdfast/controller/postgres-lock";
+import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import * as prometheus from "@holdfast/controller/prometheus";
-import { PrometheusMetrics, type PrometheusMetricsOptions } from "@holdfast/controller/prometheus";
+import { PrometheusMetrics } from "@holdfast/controller/prometheus";
 import * as redisLock from "@holdfast/controller/redis-lock";
-import {
-  ForgottenLeaseError,
-  RedisLock,
-  type RedisLockOptions,
-} from "@holdfast/controller/redis-lock";
+import { ForgottenLeaseError, RedisLock } from "@holdfast/controller/redis-lock";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import {
-  above,
   all,
   arrayOf,
   constructs,
@@ -70,15 +49,12 @@ import {
   except,
   fields,
   finite,
-  finiteFrom,
-  flag,
   func,
   type Kind,
   method,
   methods,
   named,
-  notNegative,
-  object,
+  optionsOf,
   outside,
   required,
   signal,
@@ -90,6 +66,26 @@ import {
   unchecked,
   whole,
 } from "../../../test/bad-input.ts";
+import { CONTROLLER_OPTIONS } from "../src/controller/controller-options.ts";
+import { ENQUEUE_OPTIONS } from "../src/controller/workers.ts";
+import { LEADER_ELECTOR_OPTIONS } from "../src/election/leader-elector-options.ts";
+import { FILE_LOCK_OPTIONS } from "../src/file-lock/file-lock.ts";
+import { EXPONENTIAL_LIMITER_OPTIONS } from "../src/limit/exponential-limiter.ts";
+import { FAST_SLOW_LIMITER_OPTIONS } from "../src/limit/fast-slow-limiter.ts";
+import { MAX_OF_LIMITER_OPTIONS } from "../src/limit/max-of-limiter.ts";
+import { TOKEN_BUCKET_LIMITER_OPTIONS } from "../src/limit/token-bucket-limiter.ts";
+import { ADD_RUNNABLE_OPTIONS } from "../src/manager/manager.ts";
+import { GROUP_OPTIONS, MANAGER_OPTIONS } from "../src/manager/manager-options.ts";
+import { RUNNABLE_ERROR_OPTIONS } from "../src/manager/runnable-error.ts";
+import { TRACED_OPTIONS } from "../src/opentelemetry/traced.ts";
+import { PROMETHEUS_METRICS_OPTIONS } from "../src/prometheus/prometheus-metrics.ts";
+import { DRAIN_OPTIONS, RETRY_OPTIONS } from "../src/queue/work-queue.ts";
+import { ADD_OPTIONS, WORK_QUEUE_OPTIONS } from "../src/queue/work-queue-options.ts";
+import { REDIS_LOCK_OPTIONS } from "../src/redis-lock/redis-lock.ts";
+import { RUN_OPTIONS } from "../src/run-options.ts";
+import { SHARDS_OPTIONS } from "../src/shards/shards-options.ts";
+import { RESYNC_OPTIONS } from "../src/source/resync.ts";
+import { SQL_LOCK_OPTIONS } from "../src/sql-lock/sql-lock.ts";
 
 const clock = new FakeClock();
 const { signal: live } = new AbortController();
@@ -109,225 +105,7 @@ const metrics = new PrometheusMetrics({ register: new Registry() });
 const source = { name: "source", start: f };
 
 const limiter = methods("when", "forget", "requeues");
-const logger = methods("debug", "info", "warn", "error");
-const queueMetrics = methods("depth", "added", "started", "finished", "retried", "watch");
-const passive = methods("monotonic");
-const finiteAbove0 = all(finite, outside("a number above 0", 0, -1));
 const key = named("the key of an item", required(string));
-const adding = { after: delay, priority: finite };
-const bounds = { fast: 1, slow: 2, maxFast: 3, clock };
-
-const queueDoors: Door[] = [
-  constructs(
-    WorkQueue,
-    [{ clock }],
-    [
-      "options",
-      object<WorkQueueOptions<string>>({
-        name: text,
-        keyOf: func,
-        limiter,
-        clock: methods("monotonic", "afterFunc"),
-        metrics: queueMetrics,
-        aging: above(0),
-        fairBy: func,
-      }),
-    ],
-  ),
-  method(queue, "add", "throws", ["a"], ["item", key], ["options", object<AddOptions>(adding)]),
-  method(
-    queue,
-    "retry",
-    "throws",
-    ["a"],
-    ["item", key],
-    ["options", object<Pick<AddOptions, "priority">>({ priority: finite })],
-  ),
-  method(queue, "get", "rejects", [live], ["signal", signal]),
-  method(queue, "idle", "rejects", [live], ["signal", signal]),
-  method(
-    queue,
-    "drain",
-    "rejects",
-    [{ signal: live }],
-    ["options", object<DrainOptions>({ timeout: notNegative, signal })],
-  ),
-];
-
-const tokens = new TokenBucketLimiter({ qps: 1, burst: 1, clock });
-const exponential = new ExponentialLimiter({ clock });
-const counting = [
-  exponential,
-  new FastSlowLimiter(bounds),
-  tokens,
-  new MaxOfLimiter([exponential], { clock }),
-];
-
-const limiterDoors: Door[] = [
-  constructs(
-    ExponentialLimiter,
-    [{ clock }],
-    [
-      "options",
-      object<ExponentialLimiterOptions>({
-        duration: finiteFrom(0),
-        factor: finiteFrom(1),
-        cap: above(0),
-        jitter: finiteFrom(0),
-        expireAfter: notNegative,
-        clock: passive,
-        random: func,
-      }),
-    ],
-  ),
-  constructs(
-    FastSlowLimiter,
-    [bounds],
-    [
-      "options",
-      required(
-        object<FastSlowLimiterOptions>({
-          fast: required(finiteFrom(0)),
-          slow: required(finiteFrom(0)),
-          maxFast: required(whole(0)),
-          expireAfter: notNegative,
-          clock: passive,
-        }),
-      ),
-    ],
-  ),
-  constructs(
-    TokenBucketLimiter,
-    [{ qps: 1, burst: 1, clock }],
-    [
-      "options",
-      required(
-        object<TokenBucketLimiterOptions>({
-          qps: required(above(0)),
-          burst: required(whole(1)),
-          cap: above(0),
-          expireAfter: notNegative,
-          clock: methods("monotonic", "afterFunc"),
-        }),
-      ),
-    ],
-  ),
-  method(tokens, "acquire", "rejects", [live], ["signal", signal]),
-  ...counting.map((each) =>
-    method(each, "when", "throws", ["a"], ["key", unchecked], ["after", delay]),
-  ),
-  constructs(
-    MaxOfLimiter,
-    [[new ExponentialLimiter()], { clock }],
-    [
-      "limiters",
-      all(
-        required(arrayOf(limiter)),
-        except([], "RangeError: limiters must contain at least one limiter"),
-      ),
-    ],
-    [
-      "options",
-      object<MaxOfLimiterOptions>({ jitter: finiteFrom(0), clock: passive, random: func }),
-    ],
-  ),
-];
-
-const sourceDoors: Door[] = [
-  throws(fromCallback, ["a", f], ["name", unchecked], ["subscribe", required(func)]),
-  throws(fromIterable, ["a", f], ["name", unchecked], ["open", required(func)]),
-  throws(
-    fromObservable,
-    ["a", { subscribe: f }],
-    ["name", unchecked],
-    ["observable", required(methods("subscribe"))],
-  ),
-  throws(filterSource, [source, f], ["source", unchecked], ["isWanted", required(func)]),
-  throws(mapSource, [source, f], ["source", unchecked], ["targetsOf", required(func)]),
-  throws(
-    resync,
-    [{ list: f, interval: 1 }],
-    [
-      "options",
-      required(
-        object<ResyncOptions<unknown>>({
-          list: required(func),
-          interval: required(finiteAbove0),
-          jitter: finiteFrom(0),
-          priority: finite,
-          random: func,
-        }),
-      ),
-    ],
-  ),
-];
-
-const controllerDoors: Door[] = [
-  constructs(
-    Controller,
-    [{ name: "a", reconcile: f, clock }],
-    [
-      "options",
-      required(
-        object<ControllerOptions>({
-          name: required(text),
-          reconcile: required(func),
-          sources: arrayOf(methods("start")),
-          keyOf: func,
-          workers: all(finite, outside("a whole number of at least 1", 0, 1.5)),
-          limiter,
-          timeout: above(0),
-          abortGrace: notNegative,
-          grace: notNegative,
-          retries: whole(0),
-          maxRetryAfter: notNegative,
-          onGiveUp: func,
-          onError: func,
-          aging: above(0),
-          fairBy: func,
-          clock: methods("now", "monotonic", "afterFunc"),
-          random: func,
-          logger,
-          metrics: methods("reconciled", "activeWorkers", "maxWorkers"),
-          queueMetrics,
-        }),
-      ),
-    ],
-  ),
-  method(
-    controller,
-    "add",
-    "throws",
-    ["a"],
-    ["item", key],
-    ["options", object<EnqueueOptions>({ ...adding, reason: unchecked })],
-  ),
-  method(
-    controller,
-    "addSource",
-    "throws",
-    [source, live],
-    ["source", required(methods("start"))],
-    ["signal", signal],
-  ),
-  method(
-    controller,
-    "run",
-    "rejects",
-    [live, {}],
-    ["signal", required(signal)],
-    [
-      "options",
-      object<RunOptions>({
-        leadership: unchecked,
-        ref: flag,
-        shards: methods("slotOf", "join"),
-        stopWithin: func,
-      }),
-    ],
-  ),
-];
-
 const tableError = (path: string, got: string): string =>
   `RangeError: ${path} must be lower case letters, digits and underscores, at most 63, after a schema and a dot if any, got ${got}`;
 
@@ -350,13 +128,15 @@ const stored: Kind = (path, valid) => [
   ),
 ];
 
-const sqlLock = {
-  name: required(all(text, stored)),
-  table,
-  random: func,
-};
-
-const electionDurations = {
+const finiteAbove0 = all(finite, outside("a number above 0", 0, -1));
+const own = {
+  delay,
+  interval: finiteAbove0,
+  sources: arrayOf(methods("start")),
+  leadership: unchecked,
+  slotCount: all(whole(1), outside("a number from 1 to 1024", 1_025)),
+  lockName: all(text, stored),
+  tableName: table,
   leaseDuration: all(
     finite,
     except(
@@ -372,46 +152,111 @@ const electionDurations = {
     ),
   ),
   retryPeriod: finiteAbove0,
+  group: except("c", 'RangeError: options.group must be "a" or "b", got "c"'),
+  groups: all(
+    arrayOf(optionsOf(GROUP_OPTIONS)),
+    except([], "RangeError: options.groups must contain at least one group, got none"),
+    except(
+      [{ name: "a" }, { name: "a" }],
+      'RangeError: options.groups must have unique names, got "a" twice',
+    ),
+  ),
 };
+const options = <Type extends object>(kinds: Kinds<Type>): Kind => optionsOf(kinds, own);
+const bounds = { fast: 1, slow: 2, maxFast: 3, clock };
 
-const electionDoors: Door[] = [
+const queueDoors: Door[] = [
+  constructs(WorkQueue, [{ clock }], ["options", options(WORK_QUEUE_OPTIONS)]),
+  method(queue, "add", "throws", ["a"], ["item", key], ["options", options(ADD_OPTIONS)]),
+  method(queue, "retry", "throws", ["a"], ["item", key], ["options", options(RETRY_OPTIONS)]),
+  method(queue, "get", "rejects", [live], ["signal", signal]),
+  method(queue, "idle", "rejects", [live], ["signal", signal]),
+  method(queue, "drain", "rejects", [{ signal: live }], ["options", options(DRAIN_OPTIONS)]),
+];
+
+const tokens = new TokenBucketLimiter({ qps: 1, burst: 1, clock });
+const exponential = new ExponentialLimiter({ clock });
+const counting = [
+  exponential,
+  new FastSlowLimiter(bounds),
+  tokens,
+  new MaxOfLimiter([exponential], { clock }),
+];
+
+const limiterDoors: Door[] = [
+  constructs(ExponentialLimiter, [{ clock }], ["options", options(EXPONENTIAL_LIMITER_OPTIONS)]),
+  constructs(FastSlowLimiter, [bounds], ["options", required(options(FAST_SLOW_LIMITER_OPTIONS))]),
   constructs(
-    LeaderElector,
-    [electing],
+    TokenBucketLimiter,
+    [{ qps: 1, burst: 1, clock }],
+    ["options", required(options(TOKEN_BUCKET_LIMITER_OPTIONS))],
+  ),
+  method(tokens, "acquire", "rejects", [live], ["signal", signal]),
+  ...counting.map((each) =>
+    method(each, "when", "throws", ["a"], ["key", unchecked], ["after", delay]),
+  ),
+  constructs(
+    MaxOfLimiter,
+    [[new ExponentialLimiter()], { clock }],
     [
-      "options",
-      required(
-        object<LeaderElectorOptions>({
-          name: text,
-          lock: required(methods("get", "create", "update")),
-          identity: required(text),
-          lead: required(func),
-          ...electionDurations,
-          once: flag,
-          onNewLeader: func,
-          onError: func,
-          clock: methods("now", "monotonic", "afterFunc", "newTimer"),
-          logger,
-          random: func,
-        }),
+      "limiters",
+      all(
+        required(arrayOf(limiter)),
+        except([], "RangeError: limiters must contain at least one limiter"),
       ),
     ],
+    ["options", options(MAX_OF_LIMITER_OPTIONS)],
   ),
+];
+
+const sourceDoors: Door[] = [
+  throws(fromCallback, ["a", f], ["name", unchecked], ["subscribe", required(func)]),
+  throws(fromIterable, ["a", f], ["name", unchecked], ["open", required(func)]),
+  throws(
+    fromObservable,
+    ["a", { subscribe: f }],
+    ["name", unchecked],
+    ["observable", required(methods("subscribe"))],
+  ),
+  throws(filterSource, [source, f], ["source", unchecked], ["isWanted", required(func)]),
+  throws(mapSource, [source, f], ["source", unchecked], ["targetsOf", required(func)]),
+  throws(resync, [{ list: f, interval: 1 }], ["options", required(options(RESYNC_OPTIONS))]),
+];
+
+const controllerDoors: Door[] = [
+  constructs(
+    Controller,
+    [{ name: "a", reconcile: f, clock }],
+    ["options", required(options(CONTROLLER_OPTIONS))],
+  ),
+  method(controller, "add", "throws", ["a"], ["item", key], ["options", options(ENQUEUE_OPTIONS)]),
+  method(
+    controller,
+    "addSource",
+    "throws",
+    [source, live],
+    ["source", required(methods("start"))],
+    ["signal", signal],
+  ),
+  method(
+    controller,
+    "run",
+    "rejects",
+    [live, {}],
+    ["signal", required(signal)],
+    ["options", options(RUN_OPTIONS)],
+  ),
+];
+
+const electionDoors: Door[] = [
+  constructs(LeaderElector, [electing], ["options", required(options(LEADER_ELECTOR_OPTIONS))]),
   method(
     elector,
     "run",
     "rejects",
     [live, {}],
     ["signal", required(signal)],
-    [
-      "options",
-      object<RunOptions>({
-        leadership: unchecked,
-        ref: flag,
-        shards: methods("slotOf", "join"),
-        stopWithin: func,
-      }),
-    ],
+    ["options", options(RUN_OPTIONS)],
   ),
   throws(
     slotOf,
@@ -419,27 +264,7 @@ const electionDoors: Door[] = [
     ["key", required(text)],
     ["count", required(all(whole(1), outside("a number from 1 to 1024", 1_025)))],
   ),
-  constructs(
-    Shards,
-    [sharding],
-    [
-      "options",
-      required(
-        object<ShardsOptions>({
-          name: text,
-          count: all(whole(1), outside("a number from 1 to 1024", 1_025)),
-          identity: required(text),
-          lockOf: required(func),
-          lead: func,
-          ...electionDurations,
-          onError: func,
-          clock: methods("now", "monotonic", "afterFunc", "newTimer"),
-          logger,
-          random: func,
-        }),
-      ),
-    ],
-  ),
+  constructs(Shards, [sharding], ["options", required(options(SHARDS_OPTIONS))]),
   throws((key: string) => shards.slotOf(key), ["a"], ["key", required(text)]),
   method(
     shards,
@@ -447,81 +272,38 @@ const electionDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", required(signal)],
-    [
-      "options",
-      object<RunOptions>({
-        leadership: unchecked,
-        ref: flag,
-        shards: methods("slotOf", "join"),
-        stopWithin: func,
-      }),
-    ],
+    ["options", options(RUN_OPTIONS)],
   ),
   constructs(
     FileLock,
     ["directory", {}],
     ["directory", required(text)],
-    [
-      "options",
-      object<FileLockOptions>({
-        clock: methods("monotonic", "newTimer", "afterFunc", "sleep"),
-        random: func,
-      }),
-    ],
+    ["options", options(FILE_LOCK_OPTIONS)],
   ),
   constructs(
     PostgresLock,
     [{ query: async () => ({ rows: [] }) }, { name: "a" }],
     ["client", required(methods("query"))],
-    ["options", required(object<PostgresLockOptions>(sqlLock))],
+    ["options", required(options(SQL_LOCK_OPTIONS))],
   ),
   throws(postgresLock.createTableSql, [], ["table", table]),
   constructs(
     MySqlLock,
     [{ execute: async () => [[], undefined] }, { name: "a" }],
     ["client", required(methods("execute"))],
-    ["options", required(object<MySqlLockOptions>(sqlLock))],
+    ["options", required(options(SQL_LOCK_OPTIONS))],
   ),
   throws(mysqlLock.createTableSql, [], ["table", table]),
   constructs(
     RedisLock,
     [{ eval: async () => undefined }, { key: "key" }],
     ["client", required(methods("eval"))],
-    [
-      "options",
-      required(object<RedisLockOptions>({ key: required(text), firstToken: func, random: func })),
-    ],
+    ["options", required(options(REDIS_LOCK_OPTIONS))],
   ),
 ];
 
-const group = object<GroupOptions>({
-  name: required(text),
-  startTimeout: notNegative,
-  stopTimeout: notNegative,
-});
-
 const managerDoors: Door[] = [
-  constructs(
-    Manager,
-    [{ groups: [{ name: "a" }], clock }],
-    [
-      "options",
-      object<ManagerOptions>({
-        groups: all(
-          arrayOf(group),
-          except([], "RangeError: options.groups must contain at least one group, got none"),
-          except(
-            [{ name: "a" }, { name: "a" }],
-            'RangeError: options.groups must have unique names, got "a" twice',
-          ),
-        ),
-        stopTimeout: notNegative,
-        signals: methods("on", "off", "exit"),
-        clock: methods("monotonic", "afterFunc"),
-        logger,
-      }),
-    ],
-  ),
+  constructs(Manager, [{ groups: [{ name: "a" }], clock }], ["options", options(MANAGER_OPTIONS)]),
   method(
     manager,
     "add",
@@ -539,12 +321,7 @@ const managerDoors: Door[] = [
         }),
       ),
     ],
-    [
-      "options",
-      object<AddRunnableOptions>({
-        group: except("c", 'RangeError: options.group must be "a" or "b", got "c"'),
-      }),
-    ],
+    ["options", options(ADD_RUNNABLE_OPTIONS)],
   ),
   method(
     manager,
@@ -552,15 +329,7 @@ const managerDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", signal],
-    [
-      "options",
-      object<RunOptions>({
-        leadership: unchecked,
-        ref: flag,
-        shards: methods("slotOf", "join"),
-        stopWithin: func,
-      }),
-    ],
+    ["options", options(RUN_OPTIONS)],
   ),
 ];
 
@@ -568,10 +337,7 @@ const observing: Door[] = [
   constructs(
     PrometheusMetrics,
     [{ register: new Registry() }],
-    [
-      "options",
-      object<PrometheusMetricsOptions>({ register: methods("registerMetric", "metrics") }),
-    ],
+    ["options", options(PROMETHEUS_METRICS_OPTIONS)],
   ),
   method(metrics, "queue", "throws", ["a"], ["name", required(text)]),
   method(metrics, "controller", "throws", ["a"], ["name", required(text)]),
@@ -587,16 +353,7 @@ const observing: Door[] = [
     traced,
     [f, { tracer: { startActiveSpan: f } }],
     ["reconcile", required(func)],
-    [
-      "options",
-      required(
-        object<TracedOptions>({
-          tracer: required(methods("startActiveSpan")),
-          name: unchecked,
-          attributes: unchecked,
-        }),
-      ),
-    ],
+    ["options", required(options(TRACED_OPTIONS))],
   ),
 ];
 
@@ -606,7 +363,7 @@ const errorDoors = [
     ["web", "failed"],
     ["runnable", unchecked],
     ["problem", unchecked],
-    ["options", object<RunnableErrorOptions>({ cause: unchecked, timeout: delay })],
+    ["options", options(RUNNABLE_ERROR_OPTIONS)],
   ),
 ];
 

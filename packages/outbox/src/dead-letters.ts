@@ -1,19 +1,22 @@
 import type { PassiveClock } from "@holdfast/clock";
 import {
-  type OptionNames,
+  type Kinds,
+  kind,
+  parsed,
+  read,
   requireArray,
+  requireCount,
   requireFinite,
   requireOptions,
-  requireWhole,
 } from "@holdfast/clock/internal";
 import type { Message } from "./message/message.ts";
-import { requireStoredName, requireUuid } from "./message/stored-text.ts";
+import { requireStoredName, requireUuid, storedName } from "./message/stored-text.ts";
 import type { DeadLetterSelection, OutboxStore } from "./store/outbox-store.ts";
 
-const OPTIONS: OptionNames<ListDeadLettersOptions> = {
-  topic: true,
-  after: true,
-  limit: true,
+export const LIST_DEAD_LETTERS_OPTIONS: Kinds<ListDeadLettersOptions> = {
+  topic: storedName,
+  after: parsed("after"),
+  limit: kind("pageSize", requirePageSize),
 };
 
 /** Options for {@link DeadLetters.list}. */
@@ -89,12 +92,8 @@ export class DeadLetters {
    * @throws RangeError or TypeError that names the option
    */
   async list(options: ListDeadLettersOptions = {}): Promise<readonly Message[]> {
-    requireOptions("options", options, "list", OPTIONS);
-    const { topic, after, limit = 100 } = options;
-    if (topic !== undefined) requireStoredName("options.topic", topic);
-    requireWhole("options.limit", requireFinite("options.limit", limit), 1);
-    if (limit > MAX_PAGE)
-      throw new RangeError(`options.limit must be at most ${MAX_PAGE}, got ${limit}`);
+    const given = read("options", options, "list", LIST_DEAD_LETTERS_OPTIONS);
+    const { topic, after, limit = 100 } = given;
     if (after === undefined) return await this.#options.store.deadLetters({ topic, after, limit });
     requireOptions("options.after", after);
     const id = requireUuid("options.after.id", after.id);
@@ -127,6 +126,11 @@ export class DeadLetters {
   async discard(selection: DeadLetterSelection): Promise<number> {
     return await this.#options.store.discard(requireSelection(selection));
   }
+}
+
+function requirePageSize(path: string, size: number): void {
+  requireCount(path, size);
+  if (size > MAX_PAGE) throw new RangeError(`${path} must be at most ${MAX_PAGE}, got ${size}`);
 }
 
 function requireSelection(selection: DeadLetterSelection): DeadLetterSelection {

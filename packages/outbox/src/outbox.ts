@@ -1,22 +1,23 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireClock,
+  func,
+  type Kinds,
+  loopClock,
+  methods,
+  read,
+  required,
   requireFunction,
-  requireHooks,
-  requireMethods,
-  requireOptions,
 } from "@holdfast/clock/internal";
 import { DeadLetters } from "./dead-letters.ts";
 import type { Message, NewMessage } from "./message/message.ts";
 import type { Statement } from "./store/database.ts";
 import type { OutboxStore } from "./store/outbox-store.ts";
 
-const OPTIONS: OptionNames<OutboxOptions<never>> = {
-  store: true,
-  transaction: true,
-  onCommitted: true,
-  clock: true,
+export const OUTBOX_OPTIONS: Kinds<OutboxOptions<never>> = {
+  store: required(methods("save")),
+  transaction: func,
+  onCommitted: func,
+  clock: loopClock,
 };
 
 /** Options for {@link Outbox}. */
@@ -86,11 +87,8 @@ export class Outbox<Tx extends object> {
 
   /** @throws TypeError that names the option */
   constructor(options: OutboxOptions<Tx>) {
-    requireOptions("options", options, "Outbox", OPTIONS);
-    const { store, transaction, onCommitted, clock = realClock } = options;
-    requireMethods("options.store", store, ["save"]);
-    requireHooks("options", { transaction, onCommitted });
-    requireClock("options.clock", clock);
+    const given = read("options", options, "Outbox", OUTBOX_OPTIONS);
+    const { store, transaction, onCommitted, clock = realClock } = given;
     this.#store = store;
     this.#transaction = transaction;
     this.#onCommitted = onCommitted ?? (() => void this.#notify());

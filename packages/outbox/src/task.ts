@@ -1,19 +1,20 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   callSafely,
+  finiteFrom,
+  func,
+  type Kinds,
+  loopClock,
   messageOf,
-  type OptionNames,
+  methods,
+  positive,
   RepeatedLines,
-  requireClock,
-  requireHooks,
-  requireMethods,
-  requireNotNegative,
-  requirePositive,
+  required,
 } from "@holdfast/clock/internal";
 import { defaultLogger, type Logger } from "@holdfast/controller";
 import { type Random, withTimeout } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
-import { requireStoredName } from "./message/stored-text.ts";
+import { storedName } from "./message/stored-text.ts";
 import type { Claim, InvalidRow } from "./store/claim.ts";
 import type { Failure, OutboxStore } from "./store/outbox-store.ts";
 
@@ -34,7 +35,7 @@ export interface TaskOptions {
 
   /**
    * The largest share of a wait that is added to it at random, so that messages that failed together do
-   * not come back together. At least 0.
+   * not come back together. Finite, at least 0.
    *
    * @defaultValue `0.1`
    */
@@ -75,26 +76,20 @@ export type Resolved<Options extends TaskOptions> = {
 } & Pick<Options, "random"> & { readonly lines: RepeatedLines };
 
 /** The options of every task. */
-export const TASK_OPTIONS: OptionNames<TaskOptions> = {
-  name: true,
-  storeTimeout: true,
-  jitter: true,
-  onEvent: true,
-  logger: true,
-  clock: true,
-  random: true,
+export const TASK_OPTIONS: Kinds<TaskOptions> = {
+  name: required(storedName),
+  storeTimeout: positive,
+  jitter: finiteFrom(0),
+  onEvent: func,
+  logger: methods(...Object.keys(defaultLogger)),
+  clock: loopClock,
+  random: func,
 };
 
-/** @throws RangeError or TypeError that names the option */
+/** Fills in the defaults of options that were read. */
 export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {
   const { name, storeTimeout = 10_000, jitter = 0.1, onEvent = () => {} } = options;
   const { logger = defaultLogger, clock = realClock, random } = options;
-  requireStoredName("options.name", name);
-  requirePositive("options.storeTimeout", storeTimeout);
-  requireNotNegative("options.jitter", jitter);
-  requireHooks("options", { onEvent, random });
-  requireMethods("options.logger", logger, Object.keys(defaultLogger));
-  requireClock("options.clock", clock);
   const lines = new RepeatedLines(clock);
   return { name, storeTimeout, jitter, onEvent, logger, lines, clock, random };
 }

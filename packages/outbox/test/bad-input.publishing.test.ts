@@ -1,28 +1,19 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import * as prometheus from "@holdfast/outbox/prometheus";
-import { OutboxMetrics, type OutboxMetricsOptions } from "@holdfast/outbox/prometheus";
+import { OutboxMetrics } from "@holdfast/outbox/prometheus";
 import * as rabbitmq from "@holdfast/outbox/rabbitmq";
 import {
   isRefusedError,
   isUnconfirmedError,
   isUnroutableError,
   RabbitPublisher,
-  type RabbitPublisherOptions,
   RefusedError,
-  type RefusedErrorOptions,
   UnconfirmedError,
-  type UnconfirmedErrorOptions,
   UnroutableError,
 } from "@holdfast/outbox/rabbitmq";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import * as webhook from "@holdfast/outbox/webhook";
-import {
-  isWebhookError,
-  WebhookError,
-  type WebhookErrorOptions,
-  WebhookPublisher,
-  type WebhookPublisherOptions,
-} from "@holdfast/outbox/webhook";
+import { isWebhookError, WebhookError, WebhookPublisher } from "@holdfast/outbox/webhook";
 import type { BackoffOptions } from "@holdfast/wait";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
@@ -36,8 +27,8 @@ import {
   flag,
   func,
   type Kind,
-  methods,
   object,
+  optionsOf,
   outside,
   positive,
   required,
@@ -47,12 +38,16 @@ import {
   unchecked,
   whole,
 } from "../../../test/bad-input.ts";
+import { OUTBOX_METRICS_OPTIONS } from "../src/prometheus/outbox-metrics.ts";
+import { RABBIT_PUBLISHER_OPTIONS } from "../src/rabbitmq/rabbit-publisher.ts";
+import { REFUSED_ERROR_OPTIONS } from "../src/rabbitmq/refused-error.ts";
+import { UNCONFIRMED_ERROR_OPTIONS } from "../src/rabbitmq/unconfirmed-error.ts";
+import { WEBHOOK_ERROR_OPTIONS } from "../src/webhook/webhook-error.ts";
+import { WEBHOOK_PUBLISHER_OPTIONS } from "../src/webhook/webhook-publisher.ts";
 
 const clock = new FakeClock();
 const register = new Registry();
 const store = new MemoryStore();
-
-const clockKind: Kind = methods("monotonic", "newTimer", "afterFunc", "sleep");
 
 const backoff: Kind = object<BackoffOptions>({
   duration: required(finiteFrom(0)),
@@ -75,14 +70,11 @@ const doors = [
     [
       "options",
       required(
-        object<RabbitPublisherOptions>({
-          url: required(
-            all(
-              string,
-              ...["", "localhost", "http://s3cret@localhost"].map((url) => except(url, amqpUrl)),
-            ),
+        optionsOf(RABBIT_PUBLISHER_OPTIONS, {
+          amqpUrl: all(
+            string,
+            ...["", "localhost", "http://s3cret@localhost"].map((url) => except(url, amqpUrl)),
           ),
-          route: func,
           channels: all(between(1, 2_047), outside("a whole number of at least 1", 1.5)),
           backoff: all(
             backoff,
@@ -91,8 +83,6 @@ const doors = [
               "TypeError: options.backoff must have a method delayFunc(), got [object Object]",
             ),
           ),
-          onError: func,
-          clock: clockKind,
         }),
       ),
     ],
@@ -103,23 +93,17 @@ const doors = [
     [
       "options",
       required(
-        object<WebhookPublisherOptions>({
-          url: required(
-            all(
-              string,
-              ...["", "hooks", "ftp://receiver/", "http://shop:s3cret@receiver/"].map((url) =>
-                except(url, httpUrl),
-              ),
+        optionsOf(WEBHOOK_PUBLISHER_OPTIONS, {
+          httpUrl: all(
+            string,
+            ...["", "hooks", "ftp://receiver/", "http://shop:s3cret@receiver/"].map((url) =>
+              except(url, httpUrl),
             ),
           ),
           headers: all(
             except("1", 'TypeError: options.headers must be an object, got "1"'),
             except(1, "TypeError: options.headers must be an object, got 1"),
           ),
-          allow: func,
-          isTerminal: func,
-          describe: func,
-          clock: methods("now"),
         }),
       ),
     ],
@@ -127,17 +111,7 @@ const doors = [
   constructs(
     OutboxMetrics,
     [{ store, register }],
-    [
-      "options",
-      required(
-        object<OutboxMetricsOptions>({
-          store: required(methods("backlog", "nextDue")),
-          register: methods("registerMetric", "metrics"),
-          storeTimeout: positive,
-          clock: clockKind,
-        }),
-      ),
-    ],
+    ["options", required(optionsOf(OUTBOX_METRICS_OPTIONS))],
   ),
 ];
 
@@ -146,19 +120,19 @@ const errorDoors = [
     WebhookError,
     ["refused"],
     ["message", unchecked],
-    ["options", object<WebhookErrorOptions>({ status: unchecked, cause: unchecked })],
+    ["options", optionsOf(WEBHOOK_ERROR_OPTIONS)],
   ),
   constructs(
     UnconfirmedError,
     ["the channel closed"],
     ["why", unchecked],
-    ["options", object<UnconfirmedErrorOptions>({ cause: unchecked })],
+    ["options", optionsOf(UNCONFIRMED_ERROR_OPTIONS)],
   ),
   constructs(
     RefusedError,
     [403],
     ["replyCode", unchecked],
-    ["options", object<RefusedErrorOptions>({ cause: unchecked })],
+    ["options", optionsOf(REFUSED_ERROR_OPTIONS)],
   ),
 ];
 

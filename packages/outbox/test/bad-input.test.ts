@@ -1,45 +1,30 @@
+import type { Kinds } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
-import { MemoryLock, type RunOptions } from "@holdfast/controller";
+import { MemoryLock } from "@holdfast/controller";
 import * as root from "@holdfast/outbox";
 import {
   delayAfter,
-  type ListDeadLettersOptions,
   type Message,
   type MessageHeaders,
-  type NewMessage,
   Outbox,
-  type OutboxOptions,
   Recovery,
-  type RecoveryOptions,
   Relay,
-  type RelayOptions,
   Retention,
-  type RetentionOptions,
   type Schedule,
   StaleFenceError,
-  type TaskOptions,
 } from "@holdfast/outbox";
 import * as mysql from "@holdfast/outbox/mysql";
-import { MySqlDatabase, MySqlStore, type MySqlStoreOptions } from "@holdfast/outbox/mysql";
+import { MySqlDatabase, MySqlStore } from "@holdfast/outbox/mysql";
 import * as pglite from "@holdfast/outbox/pglite";
 import { PGliteDatabase } from "@holdfast/outbox/pglite";
 import * as postgres from "@holdfast/outbox/postgres";
-import {
-  type MigrateOptions,
-  migrate,
-  PgDatabase,
-  PostgresStore,
-  type PostgresStoreOptions,
-} from "@holdfast/outbox/postgres";
+import { migrate, PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
 import * as testing from "@holdfast/outbox/testing";
 import {
   faultyStore,
   MemoryStore,
-  type MemoryStoreOptions,
   MemoryTransaction,
   RecordingPublisher,
-  type RecordingPublisherOptions,
-  type StoreFaults,
 } from "@holdfast/outbox/testing";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
@@ -47,20 +32,20 @@ import {
   all,
   arrayOf,
   constructs,
+  count,
   type Door,
   data,
   except,
+  fields,
   finite,
   finiteFrom,
-  flag,
   func,
   type Kind,
   method,
   methods,
   notNegative,
-  object,
+  optionsOf,
   outside,
-  positive,
   rejects,
   required,
   signal,
@@ -69,9 +54,21 @@ import {
   testEveryExport,
   text,
   throws,
-  unchecked,
   whole,
 } from "../../../test/bad-input.ts";
+import { LIST_DEAD_LETTERS_OPTIONS } from "../src/dead-letters.ts";
+import { RECOVERY_OPTIONS } from "../src/maintenance/recovery.ts";
+import { RETENTION_OPTIONS } from "../src/maintenance/retention.ts";
+import { NEW_MESSAGE } from "../src/message/pending-message.ts";
+import { MY_SQL_STORE_OPTIONS } from "../src/mysql/mysql-store.ts";
+import { OUTBOX_OPTIONS } from "../src/outbox.ts";
+import { POSTGRES_STORE_OPTIONS } from "../src/postgres/postgres-store.ts";
+import { RUN_OPTIONS } from "../src/relay/relay.ts";
+import { RELAY_OPTIONS } from "../src/relay/relay-options.ts";
+import { MIGRATE_OPTIONS } from "../src/store/migration.ts";
+import { STORE_FAULTS } from "../src/testing/faulty-store.ts";
+import { MEMORY_STORE_OPTIONS } from "../src/testing/memory-store.ts";
+import { RECORDING_PUBLISHER_OPTIONS } from "../src/testing/recording-publisher.ts";
 import { idOf, sample } from "./sample.ts";
 
 const clock = new FakeClock();
@@ -115,26 +112,7 @@ const order: Kind = (path) =>
     error: `RangeError: ${path} must be "none" or "key"`,
   }));
 
-const aWhole = all(finite, outside("a whole number of at least 1", 0, 1.5));
-
 const memory = new MemoryStore();
-const taskKinds = {
-  name: required(storedName),
-  storeTimeout: positive,
-  jitter: notNegative,
-  onEvent: func,
-  logger: methods("debug", "info", "warn", "error"),
-  clock: methods("monotonic", "newTimer", "afterFunc", "sleep"),
-  random: func,
-} satisfies { readonly [Key in keyof Required<TaskOptions>]: Kind };
-const lockedKinds = {
-  ...taskKinds,
-  lock: required(methods("get", "create", "update")),
-  interval: positive,
-  acquireTimeout: positive,
-  leaseDuration: positive,
-};
-
 const task = { name: "a", clock };
 const locked = { ...task, store: memory, lock: new MemoryLock() };
 const publisher = { publish: f, async [Symbol.asyncDispose]() {} };
@@ -161,10 +139,23 @@ const uuid: Kind = all(string, (path) =>
 );
 
 const JSON_ONLY = "a JSON value";
-const newMessage = data<NewMessage>({
-  id: uuid,
-  topic: required(storedName),
-  key: required(storedName),
+const own = {
+  storedName,
+  uuid,
+  tablePrefix: prefix,
+  messageOrder: order,
+  pageSize: all(
+    count,
+    except(10_001, "RangeError: options.limit must be at most 10000, got 10001"),
+  ),
+  after: data<Pick<Message, "id" | "updatedAt">>({
+    id: required(uuid),
+    updatedAt: required(finite),
+  }),
+  topics: all(
+    arrayOf(storedName),
+    except([], "RangeError: options.topics must have at least one topic"),
+  ),
   headers: data<MessageHeaders>({}),
   payload: all(
     ...[undefined, f, Symbol("s"), 1n].map((value) =>
@@ -175,13 +166,13 @@ const newMessage = data<NewMessage>({
       "RangeError: message.payload must be at most 8388608 bytes of UTF-8, got 9000002",
     ),
   ),
-  maxAttempts: all(
-    outside("a whole number of at least 1", 0, 1.5, Number.NaN),
+  attempts: all(
+    whole(1),
     outside("a number from 1 to 1000000", 1_000_001, Number.POSITIVE_INFINITY),
   ),
-  initialDelay: outside("a number from 0 to 3153600000000", -1, Number.NaN, 3.2e12),
-  factor: outside("a finite number of at least 1", 0.5, Number.NaN),
-});
+};
+const options = <Type extends object>(kinds: Kinds<Type>): Kind => optionsOf(kinds, own);
+const newMessage = options(NEW_MESSAGE);
 const message = sample(1, { maxAttempts: 5, initialDelay: 10, factor: 2 });
 
 const selection: Kind = (path) => [
@@ -210,21 +201,7 @@ const transaction: Kind = (path) =>
   }));
 
 const outboxDoors: Door[] = [
-  constructs(
-    Outbox,
-    [{ store: memory }],
-    [
-      "options",
-      required(
-        object<OutboxOptions<object>>({
-          store: required(methods("save")),
-          transaction: func,
-          onCommitted: func,
-          clock: methods("monotonic", "newTimer", "afterFunc", "sleep"),
-        }),
-      ),
-    ],
-  ),
+  constructs(Outbox, [{ store: memory }], ["options", required(options(OUTBOX_OPTIONS))]),
   method(outbox, "transaction", "rejects", [f], ["work", required(func)]),
   method(
     outbox,
@@ -240,20 +217,7 @@ const outboxDoors: Door[] = [
     "list",
     "rejects",
     [{ after: { id: idOf(1), updatedAt: 0 } }],
-    [
-      "options",
-      object<ListDeadLettersOptions>({
-        topic: storedName,
-        after: data<Pick<Message, "id" | "updatedAt">>({
-          id: required(uuid),
-          updatedAt: required(finite),
-        }),
-        limit: all(
-          aWhole,
-          except(10_001, "RangeError: options.limit must be at most 10000, got 10001"),
-        ),
-      }),
-    ],
+    ["options", options(LIST_DEAD_LETTERS_OPTIONS)],
   ),
   method(outbox.deadLetters, "replay", "rejects", ["all"], ["selection", selection]),
   method(outbox.deadLetters, "discard", "rejects", ["all"], ["selection", selection]),
@@ -267,6 +231,12 @@ const outboxDoors: Door[] = [
   ),
 ];
 
+const tooLong = (value: number, limits: string): Kind =>
+  except(
+    value,
+    `RangeError: options.claimDuration must be above publishTimeout plus clockSkew, ${limits}`,
+  );
+
 const taskDoors: Door[] = [
   constructs(
     Relay,
@@ -274,69 +244,19 @@ const taskDoors: Door[] = [
     [
       "options",
       required(
-        object<RelayOptions>({
-          ...taskKinds,
-          store: required(methods("claim", "nextDue", "write")),
-          publisher: required(methods("publish")),
-          workers: aWhole,
-          topics: all(
-            arrayOf(storedName),
-            except([], "RangeError: options.topics must have at least one topic"),
-          ),
-          topicWorkers: aWhole,
-          publishTimeout: all(
-            positive,
-            except(
-              55_000,
-              "RangeError: options.claimDuration must be above publishTimeout plus clockSkew, 60000, got 60000",
-            ),
-          ),
-          claimDuration: all(
-            positive,
-            except(
-              20_000,
-              "RangeError: options.claimDuration must be above publishTimeout plus clockSkew, 20000, got 20000",
-            ),
-          ),
-          clockSkew: finiteFrom(0),
-          pollInterval: positive,
-          listen: flag,
-          grace: notNegative,
-        }),
+        all(
+          options(RELAY_OPTIONS),
+          fields({
+            jitter: outside("a finite number of at least 0", Number.POSITIVE_INFINITY),
+            publishTimeout: tooLong(55_000, "60000, got 60000"),
+            claimDuration: tooLong(20_000, "20000, got 20000"),
+          }),
+        ),
       ),
     ],
   ),
-  constructs(
-    Recovery,
-    [locked],
-    [
-      "options",
-      required(
-        object<RecoveryOptions>({
-          ...lockedKinds,
-          store: required(methods("expired", "recover")),
-          fence: storedName,
-          minRound: finiteFrom(0),
-          batch: aWhole,
-        }),
-      ),
-    ],
-  ),
-  constructs(
-    Retention,
-    [locked],
-    [
-      "options",
-      required(
-        object<RetentionOptions>({
-          ...lockedKinds,
-          store: required(methods("removeDelivered")),
-          olderThan: positive,
-          batch: aWhole,
-        }),
-      ),
-    ],
-  ),
+  constructs(Recovery, [locked], ["options", required(options(RECOVERY_OPTIONS))]),
+  constructs(Retention, [locked], ["options", required(options(RETENTION_OPTIONS))]),
   ...[recovery, retention].map((each) =>
     method(each, "run", "rejects", [live], ["signal", required(signal)]),
   ),
@@ -346,15 +266,7 @@ const taskDoors: Door[] = [
     "rejects",
     [live, {}],
     ["signal", required(signal)],
-    [
-      "options",
-      object<RunOptions>({
-        leadership: unchecked,
-        ref: unchecked,
-        shards: unchecked,
-        stopWithin: func,
-      }),
-    ],
+    ["options", options(RUN_OPTIONS)],
   ),
   throws(
     delayAfter,
@@ -388,13 +300,13 @@ const postgresDoors: Door[] = [
     migrate,
     [database],
     ["database", required(methods("query", "transaction"))],
-    ["options", object<MigrateOptions>({ prefix })],
+    ["options", options(MIGRATE_OPTIONS)],
   ),
   constructs(
     PostgresStore,
     [database],
     ["database", required(methods("query", "transaction"))],
-    ["options", object<PostgresStoreOptions>({ prefix, order })],
+    ["options", options(POSTGRES_STORE_OPTIONS)],
   ),
 ];
 
@@ -412,35 +324,24 @@ const mysqlDoors: Door[] = [
     mysql.migrate,
     [mysqlDatabase],
     ["database", required(methods("session"))],
-    ["options", object<MigrateOptions>({ prefix })],
+    ["options", options(MIGRATE_OPTIONS)],
   ),
   constructs(
     MySqlStore,
     [mysqlDatabase],
     ["database", required(methods("query", "transaction", "readCommitted"))],
-    ["options", object<MySqlStoreOptions>({ prefix, order, clock: taskKinds.clock })],
+    ["options", options(MY_SQL_STORE_OPTIONS)],
   ),
 ];
 
 const testingDoors: Door[] = [
-  constructs(MemoryStore, [], ["options", object<MemoryStoreOptions>({ order })]),
-  constructs(
-    RecordingPublisher,
-    [{}],
-    [
-      "options",
-      object<RecordingPublisherOptions>({
-        respond: func,
-        delay: finiteFrom(0),
-        clock: taskKinds.clock,
-      }),
-    ],
-  ),
+  constructs(MemoryStore, [], ["options", options(MEMORY_STORE_OPTIONS)]),
+  constructs(RecordingPublisher, [{}], ["options", options(RECORDING_PUBLISHER_OPTIONS)]),
   throws(
     faultyStore<MemoryStore>,
     [memory, {}],
     ["store", required(methods("save", "claim"))],
-    ["faults", required(object<StoreFaults>({ before: func, after: func, failed: func }))],
+    ["faults", required(options(STORE_FAULTS))],
   ),
 ];
 

@@ -51,6 +51,11 @@ export function requireWhole(name: string, value: number, minimum: number): numb
   return value;
 }
 
+/** A whole number of at least 1 of things that there are: not endless. */
+export function requireCount(name: string, value: number): number {
+  return requireWhole(name, requireFinite(name, value), 1);
+}
+
 /** How an object with options shows itself: a plain one, an instance of a class, a module. */
 const OF_OPTIONS: ReadonlySet<string> = new Set([
   "[object Object]",

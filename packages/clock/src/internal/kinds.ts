@@ -4,6 +4,7 @@ import {
   requireBetween,
   requireBoolean,
   requireClock,
+  requireCount,
   requireFinite,
   requireFunction,
   requireMethods,
@@ -118,6 +119,9 @@ export function between(least: number, most: number): Kind {
 export function whole(least: number): Kind {
   return kind<number>("whole", (path, value) => requireWhole(path, value, least), least);
 }
+
+/** A finite whole number of at least 1. */
+export const count: Kind = kind("count", requireCount);
 
 export function methods(...names: readonly string[]): Kind {
   return kind("methods", (path, value) => requireMethods(path, value, names), ...names);

@@ -1,20 +1,24 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireAbove,
+  above,
+  count,
+  func,
+  type Kinds,
+  kind,
+  methods,
+  notNegative,
+  read,
   requireArray,
-  requireFinite,
-  requireFunction,
+  required,
   requireHooks,
   requireMethods,
-  requireNotNegative,
-  requireOptions,
-  requireText,
-  requireWhole,
+  text,
+  whole,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { MAX_RETRY_AFTER } from "@holdfast/wait/internal";
 import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metrics.ts";
+import { anyLogger, rateLimiter } from "../kinds.ts";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import { LimiterClock } from "../limit/limiter-clock.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
@@ -24,27 +28,27 @@ import type { Reconciler } from "../reconcile/reconcile.ts";
 import type { Source } from "../source/source.ts";
 import { ABORT_GRACE, GRACE } from "../stop-budget.ts";
 
-const OPTIONS: OptionNames<ControllerOptions<never>> = {
-  name: true,
-  reconcile: true,
-  sources: true,
-  keyOf: true,
-  workers: true,
-  limiter: true,
-  timeout: true,
-  abortGrace: true,
-  grace: true,
-  retries: true,
-  maxRetryAfter: true,
-  onGiveUp: true,
-  onError: true,
-  aging: true,
-  fairBy: true,
-  clock: true,
-  random: true,
-  logger: true,
-  metrics: true,
-  queueMetrics: true,
+export const CONTROLLER_OPTIONS: Kinds<ControllerOptions<never>> = {
+  name: required(text),
+  reconcile: required(func),
+  sources: kind("sources", requireSources),
+  keyOf: func,
+  workers: count,
+  limiter: rateLimiter,
+  timeout: above(0),
+  abortGrace: notNegative,
+  grace: notNegative,
+  retries: whole(0),
+  maxRetryAfter: notNegative,
+  onGiveUp: func,
+  onError: func,
+  aging: above(0),
+  fairBy: func,
+  clock: methods("now", "monotonic", "afterFunc"),
+  random: func,
+  logger: anyLogger,
+  metrics: methods(...CONTROLLER_METRICS),
+  queueMetrics: methods(...QUEUE_METRICS),
 };
 
 /** Origin of an error: the reconcile of a key, or a source. */
@@ -244,60 +248,29 @@ export type ResolvedControllerOptions<Item> = {
 export function resolveController<Item>(
   options: ControllerOptions<Item>,
 ): ResolvedControllerOptions<Item> {
-  requireOptions("options", options, "Controller", OPTIONS);
-  const { name, reconcile, keyOf = itself, clock = realClock } = options;
-  requireText("options.name", name);
-  requireFunction("options.reconcile", reconcile);
-  requireFunction("options.keyOf", keyOf);
-  requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc"]);
-  const { limiter = new ExponentialLimiter({ clock }), random } = options;
-  if (random !== undefined) requireFunction("options.random", random);
-  requireMethods("options.limiter", limiter, ["when", "forget", "requeues"]);
+  const given = read("options", options, "Controller", CONTROLLER_OPTIONS);
+  const { name, reconcile, sources = [], keyOf = itself, clock = realClock, random } = given;
+  const {
+    limiter = new ExponentialLimiter({ clock }),
+    onGiveUp = ignore,
+    onError = ignore,
+  } = given;
+  const { fairBy, logger = defaultLogger, metrics, queueMetrics } = given;
   LimiterClock.use(limiter, clock, random);
-  return {
-    name,
-    reconcile,
-    keyOf,
-    clock,
-    limiter,
-    random,
-    sources: requireSources(options),
-    ...resolveLimits(options),
-    ...resolveHooks(options),
-  };
+  const work = { name, reconcile, sources, keyOf, fairBy, limiter, clock, random };
+  return { ...work, ...limitsOf(given), onGiveUp, onError, logger, metrics, queueMetrics };
 }
 
-function resolveLimits<Item>(options: ControllerOptions<Item>) {
-  const { workers = 1, retries = Number.POSITIVE_INFINITY, aging = 1_000 } = options;
-  const { timeout = Number.POSITIVE_INFINITY, abortGrace = ABORT_GRACE, grace = GRACE } = options;
-  const { maxRetryAfter = MAX_RETRY_AFTER } = options;
-  requireWhole("options.workers", requireFinite("options.workers", workers), 1);
-  requireWhole("options.retries", retries, 0);
-  requireAbove("options.timeout", timeout, 0);
-  requireNotNegative("options.abortGrace", abortGrace);
-  requireNotNegative("options.grace", grace);
-  requireNotNegative("options.maxRetryAfter", maxRetryAfter);
+function limitsOf<Item>(given: ControllerOptions<Item>) {
+  const { workers = 1, retries = Number.POSITIVE_INFINITY, aging = 1_000 } = given;
+  const { timeout = Number.POSITIVE_INFINITY, abortGrace = ABORT_GRACE, grace = GRACE } = given;
+  const { maxRetryAfter = MAX_RETRY_AFTER } = given;
   return { workers, retries, maxRetryAfter, aging, timeout, abortGrace, grace };
 }
 
-function resolveHooks<Item>(options: ControllerOptions<Item>) {
-  const { onGiveUp = ignore, onError = ignore, logger = defaultLogger } = options;
-  const { fairBy, metrics, queueMetrics } = options;
-  requireHooks("options", { fairBy });
-  requireFunction("options.onGiveUp", onGiveUp);
-  requireFunction("options.onError", onError);
-  requireMethods("options.logger", logger, Object.keys(defaultLogger));
-  if (metrics !== undefined) requireMethods("options.metrics", metrics, CONTROLLER_METRICS);
-  if (queueMetrics !== undefined)
-    requireMethods("options.queueMetrics", queueMetrics, QUEUE_METRICS);
-  return { fairBy, onGiveUp, onError, logger, metrics, queueMetrics };
-}
-
-function requireSources<Item>({ sources = [] }: ControllerOptions<Item>): readonly Source<Item>[] {
-  requireArray("options.sources", sources);
-  for (const [index, source] of sources.entries())
-    requireSource(`options.sources[${index}]`, source);
-  return sources;
+function requireSources(path: string, sources: readonly Source<never>[]): void {
+  requireArray(path, sources);
+  for (const [index, source] of sources.entries()) requireSource(`${path}[${index}]`, source);
 }
 
 /** @throws TypeError that names the argument */

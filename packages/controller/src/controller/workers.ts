@@ -1,8 +1,9 @@
 import {
+  anything,
   callInOwnContext,
+  type Kinds,
   messageOf,
-  type OptionNames,
-  requireOptions,
+  read,
   requireString,
 } from "@holdfast/clock/internal";
 import type { ControllerMetrics } from "../controller-metrics.ts";
@@ -10,7 +11,11 @@ import type { Leadership } from "../leadership.ts";
 import { newerOf, type WorkItem } from "../queue/backlog.ts";
 import { AFTER_A_TURN } from "../queue/delayed-items.ts";
 import { WorkQueue } from "../queue/work-queue.ts";
-import type { KeyedWorkQueueOptions, WorkQueueArguments } from "../queue/work-queue-options.ts";
+import {
+  ADD_OPTIONS,
+  type KeyedWorkQueueOptions,
+  type WorkQueueArguments,
+} from "../queue/work-queue-options.ts";
 import { limitRetries, type Outcome, outcomeOf, type Settlement } from "../reconcile/outcome.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import { TurnBudget } from "../turn-budget.ts";
@@ -23,7 +28,7 @@ import { Run, type RunOptions } from "./run.ts";
 import type { SlotTerms } from "./slot-terms.ts";
 import type { Task } from "./task.ts";
 
-const ENQUEUE_OPTIONS: OptionNames<EnqueueOptions> = { after: true, priority: true, reason: true };
+export const ENQUEUE_OPTIONS: Kinds<EnqueueOptions> = { ...ADD_OPTIONS, reason: anything };
 
 /** The workers of a controller, its queue, and the keys in flight. */
 export class Workers<Item> {
@@ -103,8 +108,7 @@ export class Workers<Item> {
       this.queue.add({ key, item, reason });
       return;
     }
-    requireOptions("options", options, "add", ENQUEUE_OPTIONS);
-    const { after, priority } = options;
+    const { after, priority } = read("options", options, "add", ENQUEUE_OPTIONS);
     this.queue.add({ key, item, reason }, { after, priority });
   }
 

@@ -1,34 +1,36 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
+  flag,
+  func,
+  type Kinds,
+  methods,
+  parsed,
+  read,
   requireAbove,
-  requireBoolean,
+  required,
   requireFinite,
-  requireFunction,
-  requireHooks,
-  requireMethods,
-  requireOptions,
-  requireText,
+  text,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
+import { anyLogger } from "../kinds.ts";
 import type { Leadership } from "../leadership.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
 import type { ResourceLock } from "./resource-lock.ts";
 
-const OPTIONS: OptionNames<LeaderElectorOptions> = {
-  name: true,
-  lock: true,
-  identity: true,
-  lead: true,
-  leaseDuration: true,
-  renewDeadline: true,
-  retryPeriod: true,
-  once: true,
-  onNewLeader: true,
-  onError: true,
-  clock: true,
-  random: true,
-  logger: true,
+export const LEADER_ELECTOR_OPTIONS: Kinds<LeaderElectorOptions> = {
+  name: text,
+  lock: required(methods("get", "create", "update")),
+  identity: required(text),
+  lead: required(func),
+  leaseDuration: parsed("leaseDuration"),
+  renewDeadline: parsed("renewDeadline"),
+  retryPeriod: parsed("retryPeriod"),
+  once: flag,
+  onNewLeader: func,
+  onError: func,
+  clock: methods("now", "monotonic", "afterFunc", "newTimer"),
+  random: func,
+  logger: anyLogger,
 };
 
 /** Options for a {@link LeaderElector}. Durations are in milliseconds. */
@@ -44,7 +46,7 @@ export interface LeaderElectorOptions {
   readonly lock: ResourceLock;
 
   /**
-   * Name of this process on the lock. Unique among all processes that may run at the same time. A
+   * Name of this process on the lock, not empty. Unique among all processes that may run at the same time. A
    * process that restarts with the same identity reacquires its own lease immediately.
    */
   readonly identity: string;
@@ -75,7 +77,7 @@ export interface LeaderElectorOptions {
   readonly renewDeadline?: number | undefined;
 
   /**
-   * Delay between two requests: exact for a leader, 1 to 2.2 times as long for candidates. Above 0.
+   * Delay between two requests: exact for a leader, 1 to 2.2 times as long for candidates. Above 0, finite.
    *
    * @defaultValue `2_000`
    */
@@ -143,20 +145,12 @@ export const CAMPAIGN_JITTER = 1.2;
 
 /** @throws RangeError or TypeError if an option is out of its range */
 export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLeaderElectorOptions {
-  requireOptions("options", options, "LeaderElector", OPTIONS);
-  const { name = "leader-elector", lock, identity, lead, onNewLeader, onError, random } = options;
-  const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
-  const { once = false, clock = realClock, logger = defaultLogger } = options;
-  requireText("options.name", name);
-  requireMethods("options.lock", lock, ["get", "create", "update"]);
-  requireText("options.identity", identity);
-  requireFunction("options.lead", lead);
+  const given = read("options", options, "LeaderElector", LEADER_ELECTOR_OPTIONS);
+  const { name = "leader-elector", lock, identity, lead, onNewLeader, onError, random } = given;
+  const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = given;
+  const { once = false, clock = realClock, logger = defaultLogger } = given;
   const durations = { leaseDuration, renewDeadline, retryPeriod };
   requireDurations("options", durations);
-  requireBoolean("options.once", once);
-  requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc", "newTimer"]);
-  requireMethods("options.logger", logger, Object.keys(defaultLogger));
-  requireHooks("options", { onNewLeader, onError, random });
   const hooks = { onNewLeader, onError, random };
   return { name, lock, identity, lead, ...durations, once, ...hooks, clock, logger };
 }

@@ -2,22 +2,16 @@ import { constants } from "node:fs";
 import { link, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Clock, realClock } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireClock,
-  requireHooks,
-  requireOptions,
-  requireText,
-} from "@holdfast/clock/internal";
+import { func, type Kinds, loopClock, read, requireText } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { uuidFrom } from "@holdfast/wait/internal";
 import { isLeaseRecord, type LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";
 
-const OPTIONS: OptionNames<FileLockOptions> = {
-  clock: true,
-  random: true,
+export const FILE_LOCK_OPTIONS: Kinds<FileLockOptions> = {
+  clock: loopClock,
+  random: func,
 };
 
 /** Options for a {@link FileLock}. */
@@ -108,10 +102,8 @@ export class FileLock implements ResourceLock {
    */
   constructor(directory: string, options: FileLockOptions = {}) {
     requireText("directory", directory);
-    requireOptions("options", options, "FileLock", OPTIONS);
-    const { clock = realClock, random } = options;
-    requireClock("options.clock", clock);
-    requireHooks("options", { random });
+    const given = read("options", options, "FileLock", FILE_LOCK_OPTIONS);
+    const { clock = realClock, random } = given;
     this.#clock = clock;
     this.#random = random;
     this.#directory = resolve(directory);

@@ -1,12 +1,12 @@
 import type { Clock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireAbove,
-  requireAtLeast,
-  requireFunction,
-  requireMethods,
-  requireNotNegative,
-  requireOptions,
+  above,
+  finiteFrom,
+  func,
+  type Kinds,
+  methods,
+  notNegative,
+  read,
 } from "@holdfast/clock/internal";
 import { jitter as jittered, type Random } from "@holdfast/wait";
 import { exponential } from "@holdfast/wait/internal";
@@ -14,14 +14,14 @@ import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
-const OPTIONS: OptionNames<ExponentialLimiterOptions> = {
-  duration: true,
-  factor: true,
-  cap: true,
-  jitter: true,
-  expireAfter: true,
-  clock: true,
-  random: true,
+export const EXPONENTIAL_LIMITER_OPTIONS: Kinds<ExponentialLimiterOptions> = {
+  duration: finiteFrom(0),
+  factor: finiteFrom(1),
+  cap: above(0),
+  jitter: finiteFrom(0),
+  expireAfter: notNegative,
+  clock: methods("monotonic"),
+  random: func,
 };
 
 /** Options for an {@link ExponentialLimiter}. */
@@ -41,7 +41,7 @@ export interface ExponentialLimiterOptions {
   readonly factor?: number | undefined;
 
   /**
-   * Maximum delay in milliseconds, before jitter. Above 0.
+   * Maximum delay in milliseconds, before jitter. Above 0, or `Infinity`.
    *
    * @defaultValue `1_000_000`, about 17 minutes
    */
@@ -124,16 +124,9 @@ export class ExponentialLimiter implements RateLimiter {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: ExponentialLimiterOptions = {}) {
-    requireOptions("options", options, "ExponentialLimiter", OPTIONS);
-    const { duration = 5, factor = 2, cap = 1_000_000, jitter = 0 } = options;
-    requireAtLeast("options.duration", duration, 0);
-    requireAtLeast("options.factor", factor, 1);
-    requireAbove("options.cap", cap, 0);
-    const { expireAfter = defaultExpiry(cap), clock, random } = options;
-    requireAtLeast("options.jitter", jitter, 0);
-    requireNotNegative("options.expireAfter", expireAfter);
-    if (clock !== undefined) requireMethods("options.clock", clock, ["monotonic"]);
-    if (random !== undefined) requireFunction("options.random", random);
+    const given = read("options", options, "ExponentialLimiter", EXPONENTIAL_LIMITER_OPTIONS);
+    const { duration = 5, factor = 2, cap = 1_000_000, jitter = 0 } = given;
+    const { expireAfter = defaultExpiry(cap), clock, random } = given;
     this.#clock = new LimiterClock(this, clock);
     this.#records = new FailureRecords(this.#clock, expireAfter);
     this.#duration = duration;

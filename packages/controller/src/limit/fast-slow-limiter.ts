@@ -1,22 +1,23 @@
 import type { Clock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireAtLeast,
-  requireMethods,
-  requireNotNegative,
-  requireOptions,
-  requireWhole,
+  finiteFrom,
+  type Kinds,
+  methods,
+  notNegative,
+  read,
+  required,
+  whole,
 } from "@holdfast/clock/internal";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
-const OPTIONS: OptionNames<FastSlowLimiterOptions> = {
-  fast: true,
-  slow: true,
-  maxFast: true,
-  expireAfter: true,
-  clock: true,
+export const FAST_SLOW_LIMITER_OPTIONS: Kinds<FastSlowLimiterOptions> = {
+  fast: required(finiteFrom(0)),
+  slow: required(finiteFrom(0)),
+  maxFast: required(whole(0)),
+  expireAfter: notNegative,
+  clock: methods("monotonic"),
 };
 
 /** Options for a {@link FastSlowLimiter}. */
@@ -27,7 +28,7 @@ export interface FastSlowLimiterOptions {
   /** Delay after each further failure, in milliseconds. Finite, at least 0. */
   readonly slow: number;
 
-  /** Number of failures with the fast delay. Whole, at least 0. */
+  /** Number of failures with the fast delay. Whole, at least 0, or `Infinity`. */
   readonly maxFast: number;
 
   /**
@@ -80,14 +81,8 @@ export class FastSlowLimiter implements RateLimiter {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: FastSlowLimiterOptions) {
-    requireOptions("options", options, "FastSlowLimiter", OPTIONS);
-    const { fast, slow, maxFast, clock } = options;
-    requireAtLeast("options.fast", fast, 0);
-    requireAtLeast("options.slow", slow, 0);
-    const { expireAfter = defaultExpiry(slow) } = options;
-    requireWhole("options.maxFast", maxFast, 0);
-    requireNotNegative("options.expireAfter", expireAfter);
-    if (clock !== undefined) requireMethods("options.clock", clock, ["monotonic"]);
+    const given = read("options", options, "FastSlowLimiter", FAST_SLOW_LIMITER_OPTIONS);
+    const { fast, slow, maxFast, expireAfter = defaultExpiry(slow), clock } = given;
     this.#records = new FailureRecords(new LimiterClock(this, clock), expireAfter);
     this.#delayOf = (failures) => (failures < maxFast ? fast : slow);
   }

@@ -1,21 +1,22 @@
 import type { Clock } from "@holdfast/clock";
 import {
-  type OptionNames,
+  finiteFrom,
+  func,
+  type Kinds,
+  methods,
+  read,
   requireArray,
-  requireAtLeast,
-  requireFunction,
   requireMethods,
-  requireOptions,
 } from "@holdfast/clock/internal";
 import { jitter as jittered, type Random } from "@holdfast/wait";
 import { FailureRecords } from "./failure-records.ts";
 import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 
-const OPTIONS: OptionNames<MaxOfLimiterOptions> = {
-  jitter: true,
-  clock: true,
-  random: true,
+export const MAX_OF_LIMITER_OPTIONS: Kinds<MaxOfLimiterOptions> = {
+  jitter: finiteFrom(0),
+  clock: methods("monotonic"),
+  random: func,
 };
 
 /** Options for a {@link MaxOfLimiter}. */
@@ -85,11 +86,8 @@ export class MaxOfLimiter implements RateLimiter {
     if (limiters.length === 0) throw new RangeError("limiters must contain at least one limiter");
     for (const [index, limiter] of limiters.entries())
       requireMethods(`limiters[${index}]`, limiter, ["when", "forget", "requeues"]);
-    requireOptions("options", options, "MaxOfLimiter", OPTIONS);
-    const { jitter = 0, clock, random } = options;
-    requireAtLeast("options.jitter", jitter, 0);
-    if (clock !== undefined) requireMethods("options.clock", clock, ["monotonic"]);
-    if (random !== undefined) requireFunction("options.random", random);
+    const given = read("options", options, "MaxOfLimiter", MAX_OF_LIMITER_OPTIONS);
+    const { jitter = 0, clock, random } = given;
     this.#limiters = [...limiters];
     this.#jitter = jitter;
     this.#random = random;

@@ -1,12 +1,13 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireAbove,
-  requireMethods,
-  requireNotNegative,
-  requireOptions,
+  above,
+  type Kinds,
+  methods,
+  notNegative,
+  read,
+  required,
   requireSignal,
-  requireWhole,
+  whole,
 } from "@holdfast/clock/internal";
 import { Waiters } from "../waiters.ts";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
@@ -14,12 +15,12 @@ import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
 import { type Reservation, TokenBucket } from "./token-bucket.ts";
 
-const OPTIONS: OptionNames<TokenBucketLimiterOptions> = {
-  qps: true,
-  burst: true,
-  cap: true,
-  expireAfter: true,
-  clock: true,
+export const TOKEN_BUCKET_LIMITER_OPTIONS: Kinds<TokenBucketLimiterOptions> = {
+  qps: required(above(0)),
+  burst: required(whole(1)),
+  cap: above(0),
+  expireAfter: notNegative,
+  clock: methods("monotonic", "afterFunc"),
 };
 
 /** Options for a {@link TokenBucketLimiter}. */
@@ -27,7 +28,7 @@ export interface TokenBucketLimiterOptions {
   /** Tokens per second. Above 0, or `Infinity`. */
   readonly qps: number;
 
-  /** Capacity of the bucket, which begins full. A whole number, at least 1. */
+  /** Capacity of the bucket, which begins full. A whole number, at least 1, or `Infinity`. */
   readonly burst: number;
 
   /**
@@ -95,14 +96,8 @@ export class TokenBucketLimiter implements RateLimiter {
    * @throws RangeError or TypeError if an option is out of its range
    */
   constructor(options: TokenBucketLimiterOptions) {
-    requireOptions("options", options, "TokenBucketLimiter", OPTIONS);
-    const { qps, burst, cap = 1_000_000, clock } = options;
-    const { expireAfter = defaultExpiry(0) } = options;
-    requireAbove("options.qps", qps, 0);
-    requireWhole("options.burst", burst, 1);
-    requireAbove("options.cap", cap, 0);
-    requireNotNegative("options.expireAfter", expireAfter);
-    if (clock !== undefined) requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
+    const given = read("options", options, "TokenBucketLimiter", TOKEN_BUCKET_LIMITER_OPTIONS);
+    const { qps, burst, cap = 1_000_000, expireAfter = defaultExpiry(0), clock } = given;
     this.#clock = new LimiterClock(this, clock);
     this.#cap = cap;
     this.#bucket = new TokenBucket(this.#clock, qps, burst);

@@ -1,33 +1,36 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
+  type Kinds,
+  methods,
+  notNegative,
+  parsed,
+  read,
   requireArray,
-  requireMethods,
-  requireNotNegative,
-  requireOptions,
-  requireText,
+  required,
+  text,
 } from "@holdfast/clock/internal";
+import { anyLogger } from "../kinds.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
 import { STOP_TIMEOUT } from "../stop-budget.ts";
 import type { SignalSource } from "./stop-signals.ts";
 
-const OPTIONS: OptionNames<ManagerOptions> = {
-  groups: true,
-  stopTimeout: true,
-  signals: true,
-  clock: true,
-  logger: true,
+export const MANAGER_OPTIONS: Kinds<ManagerOptions> = {
+  groups: parsed("groups"),
+  stopTimeout: notNegative,
+  signals: methods("on", "off", "exit"),
+  clock: methods("monotonic", "afterFunc"),
+  logger: anyLogger,
 };
 
-const GROUP_OPTIONS: OptionNames<GroupOptions> = {
-  name: true,
-  startTimeout: true,
-  stopTimeout: true,
+export const GROUP_OPTIONS: Kinds<GroupOptions> = {
+  name: required(text),
+  startTimeout: notNegative,
+  stopTimeout: notNegative,
 };
 
 /** Options for a group: runnables that a {@link Manager} starts and stops together. */
 export interface GroupOptions {
-  /** Name of the group, for {@link AddRunnableOptions.group}. */
+  /** Name of the group, not empty, for {@link AddRunnableOptions.group}. */
   readonly name: string;
 
   /**
@@ -122,14 +125,9 @@ export interface ResolvedManagerOptions {
 
 /** @throws RangeError or TypeError if an option is out of its range */
 export function resolveManager(options: ManagerOptions): ResolvedManagerOptions {
-  requireOptions("options", options, "Manager", OPTIONS);
-  const {
-    groups = [{ name: "main" }],
-    stopTimeout = STOP_TIMEOUT,
-    signals,
-    clock = realClock,
-    logger = defaultLogger,
-  } = options;
+  const given = read("options", options, "Manager", MANAGER_OPTIONS);
+  const { groups = [{ name: "main" }], stopTimeout = STOP_TIMEOUT, signals } = given;
+  const { clock = realClock, logger = defaultLogger } = given;
   requireArray("options.groups", groups);
   if (groups.length === 0)
     throw new RangeError("options.groups must contain at least one group, got none");
@@ -140,10 +138,7 @@ export function resolveManager(options: ManagerOptions): ResolvedManagerOptions 
     throw new RangeError(
       `options.groups must have unique names, got ${JSON.stringify(duplicate)} twice`,
     );
-  requireStopTimeouts(requireNotNegative("options.stopTimeout", stopTimeout), resolved);
-  if (signals !== undefined) requireMethods("options.signals", signals, ["on", "off", "exit"]);
-  requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
-  requireMethods("options.logger", logger, Object.keys(defaultLogger));
+  requireStopTimeouts(stopTimeout, resolved);
   return { groups: resolved, stopTimeout, signals, clock, logger };
 }
 
@@ -158,10 +153,6 @@ function requireStopTimeouts(total: number, groups: readonly ResolvedGroup[]): v
 
 function resolveGroup(group: GroupOptions, index: number): ResolvedGroup {
   const path = `options.groups[${index}]`;
-  requireOptions(path, group, "Manager", GROUP_OPTIONS);
-  const { name, startTimeout = 120_000, stopTimeout } = group;
-  requireText(`${path}.name`, name);
-  requireNotNegative(`${path}.startTimeout`, startTimeout);
-  if (stopTimeout !== undefined) requireNotNegative(`${path}.stopTimeout`, stopTimeout);
+  const { name, startTimeout = 120_000, stopTimeout } = read(path, group, "Manager", GROUP_OPTIONS);
   return { name, startTimeout, stopTimeout };
 }

@@ -2,10 +2,11 @@ import { onAbort } from "@holdfast/clock";
 import {
   aborted,
   holdOpen,
+  type Kinds,
   messageOf,
-  type OptionNames,
+  parsed,
+  read,
   requireMethods,
-  requireOptions,
   requireText,
 } from "@holdfast/clock/internal";
 import type { Leadership } from "../leadership.ts";
@@ -24,9 +25,7 @@ import { RunnableGroup } from "./runnable-group.ts";
 import { onStopSignal } from "./stop-signals.ts";
 import { type StopTimes, stopTimeoutOf } from "./stop-timeout-of.ts";
 
-const OPTIONS: OptionNames<AddRunnableOptions> = {
-  group: true,
-};
+export const ADD_RUNNABLE_OPTIONS: Kinds<AddRunnableOptions> = { group: parsed("group") };
 
 /**
  * Starts the parts of a program in order, and stops them in the opposite order.
@@ -113,8 +112,8 @@ export class Manager implements AsyncDisposable {
   add(runnable: Runnable, options: AddRunnableOptions = {}): void {
     requireMethods("runnable", runnable, ["run"]);
     requireText("runnable.name", runnable.name);
-    requireOptions("options", options, "add", OPTIONS);
-    const { group: wanted = this.#groups.at(-1)?.name } = options;
+    const given = read("options", options, "add", ADD_RUNNABLE_OPTIONS);
+    const { group: wanted = this.#groups.at(-1)?.name } = given;
     const group = this.#groups.find(({ name }) => name === wanted);
     if (group === undefined)
       throw new RangeError(

@@ -1,12 +1,10 @@
-import {
-  findByCode,
-  messageOf,
-  type OptionNames,
-  requireDelay,
-  requireOptions,
-} from "@holdfast/clock/internal";
+import { anything, findByCode, type Kinds, messageOf, read } from "@holdfast/clock/internal";
+import { delay } from "../kinds.ts";
 
-const OPTIONS: OptionNames<RunnableErrorOptions> = { cause: true, timeout: true };
+export const RUNNABLE_ERROR_OPTIONS: Kinds<RunnableErrorOptions> = {
+  cause: anything,
+  timeout: delay,
+};
 
 /**
  * Problem of a runnable.
@@ -59,13 +57,13 @@ export class RunnableError extends Error {
    * @throws TypeError if `options` has another type or an unknown option, RangeError if `timeout` is NaN
    */
   constructor(runnable: string, problem: RunnableProblem, options: RunnableErrorOptions = {}) {
-    requireOptions("options", options, "RunnableError", OPTIONS);
-    const { timeout, ...errorOptions } = options;
-    const { cause } = errorOptions;
-    if (timeout !== undefined) requireDelay("options.timeout", timeout);
+    const { timeout, cause } = read("options", options, "RunnableError", RUNNABLE_ERROR_OPTIONS);
     const within = timeout === undefined ? "" : ` within ${timeout} ms`;
     const because = cause === undefined ? "" : `: ${messageOf(cause)}`;
-    super(`${JSON.stringify(runnable)} ${problem}${within}${because}`, errorOptions);
+    super(
+      `${JSON.stringify(runnable)} ${problem}${within}${because}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.runnable = runnable;
     this.problem = problem;
   }

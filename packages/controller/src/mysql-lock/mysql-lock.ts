@@ -1,9 +1,4 @@
-import {
-  abortable,
-  type OptionNames,
-  requireMethods,
-  requireOptions,
-} from "@holdfast/clock/internal";
+import { abortable, read, requireMethods } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import {
   keepFromCrashing,
@@ -11,14 +6,14 @@ import {
   onLentConnection,
   type PoolEvents,
 } from "../sql-lock/lent-connection.ts";
-import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/sql-lock.ts";
+import {
+  DEFAULT_TABLE,
+  type Dialect,
+  requireTable,
+  SQL_LOCK_OPTIONS,
+  SqlLock,
+} from "../sql-lock/sql-lock.ts";
 import { endRequest } from "./mysql-connection.ts";
-
-const OPTIONS: OptionNames<MySqlLockOptions> = {
-  name: true,
-  table: true,
-  random: true,
-};
 
 /** Rows are objects with values of the driver's own types, also if the options of the pool differ. */
 const READING = {
@@ -139,8 +134,8 @@ export class MySqlLock extends SqlLock {
    */
   constructor(client: MySqlClient, options: MySqlLockOptions) {
     requireMethods("client", client, ["execute"]);
-    requireOptions("options", options, "MySqlLock", OPTIONS);
-    super(dialectOf(client), options);
+    const given = read("options", options, "MySqlLock", SQL_LOCK_OPTIONS);
+    super(dialectOf(client), given);
   }
 }
 

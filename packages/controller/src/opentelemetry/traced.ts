@@ -1,17 +1,19 @@
 import {
+  anything,
   callSafely,
+  type Kinds,
   messageOf,
-  type OptionNames,
+  methods,
+  read,
+  required,
   requireFunction,
-  requireMethods,
-  requireOptions,
 } from "@holdfast/clock/internal";
 import { type Attributes, diag, type Span, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 
-const OPTIONS: OptionNames<TracedOptions> = {
-  tracer: true,
-  name: true,
-  attributes: true,
+export const TRACED_OPTIONS: Kinds<TracedOptions> = {
+  tracer: required(methods("startActiveSpan")),
+  name: anything,
+  attributes: anything,
 };
 
 /** The request of a traced reconcile function. */
@@ -96,9 +98,8 @@ export function traced<Request extends TracedRequest, Result>(
   options: TracedOptions,
 ): (request: Request) => Promise<Result> {
   requireFunction("reconcile", reconcile);
-  requireOptions("options", options, "traced", OPTIONS);
-  const { tracer, name = "reconcile", attributes } = options;
-  requireMethods("options.tracer", tracer, ["startActiveSpan"]);
+  const given = read("options", options, "traced", TRACED_OPTIONS);
+  const { tracer, name = "reconcile", attributes } = given;
   return (request) => {
     const { key, attempt, reason } = request;
     const facts = {

@@ -1,9 +1,4 @@
-import {
-  abortable,
-  type OptionNames,
-  requireMethods,
-  requireOptions,
-} from "@holdfast/clock/internal";
+import { abortable, read, requireMethods } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import {
   keepFromCrashing,
@@ -11,14 +6,14 @@ import {
   onLentConnection,
   type PoolEvents,
 } from "../sql-lock/lent-connection.ts";
-import { DEFAULT_TABLE, type Dialect, requireTable, SqlLock } from "../sql-lock/sql-lock.ts";
+import {
+  DEFAULT_TABLE,
+  type Dialect,
+  requireTable,
+  SQL_LOCK_OPTIONS,
+  SqlLock,
+} from "../sql-lock/sql-lock.ts";
 import { cancelRequest, isOfServer, leftTransaction } from "./pg-connection.ts";
-
-const OPTIONS: OptionNames<PostgresLockOptions> = {
-  name: true,
-  table: true,
-  random: true,
-};
 
 /** Any number that no other program locks in the same database. */
 const ADVISORY_LOCK = 7_305_120_554;
@@ -134,8 +129,8 @@ export class PostgresLock extends SqlLock {
    */
   constructor(client: PostgresClient, options: PostgresLockOptions) {
     requireMethods("client", client, ["query"]);
-    requireOptions("options", options, "PostgresLock", OPTIONS);
-    super(dialectOf(client), options);
+    const given = read("options", options, "PostgresLock", SQL_LOCK_OPTIONS);
+    super(dialectOf(client), given);
   }
 }
 

@@ -1,9 +1,4 @@
-import {
-  type OptionNames,
-  requireMethods,
-  requireOptions,
-  requireText,
-} from "@holdfast/clock/internal";
+import { type Kinds, methods, read, requireText } from "@holdfast/clock/internal";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import type { QueueMetrics } from "../queue/work-queue-options.ts";
@@ -12,8 +7,8 @@ import { type Candidate, LeadershipGauge } from "./leadership-gauge.ts";
 import { QueueFamilies } from "./queue-families.ts";
 import { type ShardedProcess, ShardFamilies } from "./shard-families.ts";
 
-const OPTIONS: OptionNames<PrometheusMetricsOptions> = {
-  register: true,
+export const PROMETHEUS_METRICS_OPTIONS: Kinds<PrometheusMetricsOptions> = {
+  register: methods("registerMetric", "metrics"),
 };
 
 /** Where {@link PrometheusMetrics} go. */
@@ -86,9 +81,8 @@ export class PrometheusMetrics {
    * @throws TypeError if `register` is not a registry, Error if it has metrics of these names
    */
   constructor(options: PrometheusMetricsOptions = {}) {
-    requireOptions("options", options, "PrometheusMetrics", OPTIONS);
-    const { register = globalRegister } = options;
-    requireMethods("options.register", register, ["registerMetric", "metrics"]);
+    const given = read("options", options, "PrometheusMetrics", PROMETHEUS_METRICS_OPTIONS);
+    const { register = globalRegister } = given;
     this.#queues = new QueueFamilies(register);
     this.#controllers = new ControllerFamilies(register);
     this.#leadership = new LeadershipGauge(register);

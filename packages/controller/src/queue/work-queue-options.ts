@@ -1,25 +1,34 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireAbove,
-  requireFunction,
-  requireHooks,
-  requireMethods,
-  requireOptions,
-  requireText,
-} from "@holdfast/clock/internal";
+import { above, finite, func, type Kinds, methods, read, text } from "@holdfast/clock/internal";
+import { delay, rateLimiter } from "../kinds.ts";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import { LimiterClock } from "../limit/limiter-clock.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 
-const OPTIONS: OptionNames<WorkQueueOptions<never>> = {
-  name: true,
-  keyOf: true,
-  limiter: true,
-  clock: true,
-  metrics: true,
-  aging: true,
-  fairBy: true,
+/** The methods of {@link QueueMetrics}. */
+export const QUEUE_METRICS: readonly (keyof QueueMetrics)[] = [
+  "depth",
+  "added",
+  "started",
+  "finished",
+  "retried",
+  "watch",
+  "ended",
+];
+
+export const WORK_QUEUE_OPTIONS: Kinds<WorkQueueOptions<never>> = {
+  name: text,
+  keyOf: func,
+  limiter: rateLimiter,
+  clock: methods("monotonic", "afterFunc"),
+  metrics: methods(...QUEUE_METRICS),
+  aging: above(0),
+  fairBy: func,
+};
+
+export const ADD_OPTIONS: Kinds<AddOptions> = {
+  after: delay,
+  priority: finite,
 };
 
 /** Options for a {@link WorkQueue}. */
@@ -108,18 +117,10 @@ export interface ResolvedWorkQueueOptions<Item> {
 export function resolveWorkQueue<Item>(
   options: WorkQueueOptions<Item>,
 ): ResolvedWorkQueueOptions<Item> {
-  requireOptions("options", options, "WorkQueue", OPTIONS);
-  const { name = "queue", keyOf = itself, clock = realClock, aging = 1_000 } = options;
-  requireText("options.name", name);
-  requireFunction("options.keyOf", keyOf);
-  requireMethods("options.clock", clock, ["monotonic", "afterFunc"]);
-  requireAbove("options.aging", aging, 0);
-  const { limiter = new ExponentialLimiter({ clock }), metrics } = options;
-  requireMethods("options.limiter", limiter, ["when", "forget", "requeues"]);
+  const given = read("options", options, "WorkQueue", WORK_QUEUE_OPTIONS);
+  const { name = "queue", keyOf = itself, clock = realClock, aging = 1_000 } = given;
+  const { limiter = new ExponentialLimiter({ clock }), metrics, fairBy } = given;
   LimiterClock.use(limiter, clock);
-  if (metrics !== undefined) requireMethods("options.metrics", metrics, QUEUE_METRICS);
-  const { fairBy } = options;
-  requireHooks("options", { fairBy });
   return { name, keyOf, limiter, clock, metrics, aging, fairBy };
 }
 
@@ -241,14 +242,3 @@ export interface QueueMetrics {
   /** Called once, when the queue has ended: after a drain, or when it is shut down and its last key is done. */
   ended(): void;
 }
-
-/** The methods of {@link QueueMetrics}. */
-export const QUEUE_METRICS: readonly (keyof QueueMetrics)[] = [
-  "depth",
-  "added",
-  "started",
-  "finished",
-  "retried",
-  "watch",
-  "ended",
-];

@@ -1,10 +1,11 @@
 import type { Clock } from "@holdfast/clock";
 import {
-  type OptionNames,
+  abortSignal,
+  finite,
+  type Kinds,
+  notNegative,
+  read,
   requireDelay,
-  requireFinite,
-  requireNotNegative,
-  requireOptions,
   requireSignal,
   requireString,
 } from "@holdfast/clock/internal";
@@ -13,6 +14,7 @@ import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { Waiters } from "../waiters.ts";
 import { Backlog, type WorkItem } from "./backlog.ts";
 import {
+  ADD_OPTIONS,
   type AddOptions,
   type DrainOptions,
   type DrainReport,
@@ -20,18 +22,12 @@ import {
   type WorkQueueArguments,
 } from "./work-queue-options.ts";
 
-const ADD_OPTIONS: OptionNames<AddOptions> = {
-  after: true,
-  priority: true,
-};
+/** The options of {@link WorkQueue.retry}. */
+export const RETRY_OPTIONS: Kinds<Pick<AddOptions, "priority">> = { priority: finite };
 
-const PICK: OptionNames<Pick<never, never>> = {
-  priority: true,
-};
-
-const DRAIN_OPTIONS: OptionNames<DrainOptions> = {
-  timeout: true,
-  signal: true,
+export const DRAIN_OPTIONS: Kinds<DrainOptions> = {
+  timeout: notNegative,
+  signal: abortSignal,
 };
 
 /**
@@ -164,11 +160,8 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
       this.#serve();
       return;
     }
-    requireOptions("options", options, "add", ADD_OPTIONS);
-    const { after = 0, priority = 0 } = options;
-    const delay = requireDelay("options.after", after);
-    requireFinite("options.priority", priority);
-    this.#add(key, item, delay, priority);
+    const { after = 0, priority = 0 } = read("options", options, "add", ADD_OPTIONS);
+    this.#add(key, item, Math.max(after, 0), priority);
   }
 
   /**
@@ -186,9 +179,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    */
   retry(item: Item, options: Pick<AddOptions, "priority"> = {}): number {
     const key = this.#keyOfItem(item);
-    requireOptions("options", options, "retry", PICK);
-    const { priority = 0 } = options;
-    requireFinite("options.priority", priority);
+    const { priority = 0 } = read("options", options, "retry", RETRY_OPTIONS);
     const delay = requireDelay("the delay that options.limiter returns", this.#limiter.when(key));
     this.#add(key, this.#backlog.nextOf(key) ?? item, delay, priority);
     return delay;
@@ -334,10 +325,8 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    * ```
    */
   async drain(options: DrainOptions = {}): Promise<DrainReport<Item>> {
-    requireOptions("options", options, "drain", DRAIN_OPTIONS);
-    const { timeout = Number.POSITIVE_INFINITY, signal } = options;
-    requireNotNegative("options.timeout", timeout);
-    if (signal !== undefined) requireSignal("options.signal", signal);
+    const given = read("options", options, "drain", DRAIN_OPTIONS);
+    const { timeout = Number.POSITIVE_INFINITY, signal } = given;
     this.shutDown();
     if (!this.#isIdle) await this.#idleWithin(timeout, signal);
     this.#end();

@@ -1,12 +1,12 @@
 import {
   abortable,
   findByCode,
-  type OptionNames,
-  requireFunction,
-  requireHooks,
+  func,
+  type Kinds,
+  read,
+  required,
   requireMethods,
-  requireOptions,
-  requireText,
+  text,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { uuidFrom } from "@holdfast/wait/internal";
@@ -47,10 +47,10 @@ const WRITE: string = `${CURRENT}
   return { 'written', 0 }
 `;
 
-const OPTIONS: OptionNames<RedisLockOptions> = {
-  key: true,
-  firstToken: true,
-  random: true,
+export const REDIS_LOCK_OPTIONS: Kinds<RedisLockOptions> = {
+  key: required(text),
+  firstToken: func,
+  random: func,
 };
 
 /** The response of the script for reading: the version, the record if there is one, the server's time. */
@@ -67,7 +67,7 @@ export interface RedisClient {
 
 /** Options for {@link RedisLock}. */
 export interface RedisLockOptions {
-  /** The key. No other program may write or delete it, and Redis may not evict it. */
+  /** The key, not empty. No other program may write or delete it, and Redis may not evict it. */
   readonly key: string;
 
   /**
@@ -148,13 +148,10 @@ export class RedisLock implements ResourceLock {
       throw new TypeError(
         "client must have a method eval(script, keys, ...keysAndValues), as ioredis has, got a client of the package redis: pass an object whose eval calls client.eval(script, { keys, arguments })",
       );
-    requireOptions("options", options, "RedisLock", OPTIONS);
-    const { key, firstToken = (now) => now, random } = options;
-    requireText("options.key", key);
-    requireFunction("options.firstToken", firstToken);
+    const given = read("options", options, "RedisLock", REDIS_LOCK_OPTIONS);
+    const { key, firstToken = (now) => now, random } = given;
     this.#client = client;
     this.#key = key;
-    requireHooks("options", { random });
     this.#firstToken = firstToken;
     this.#random = random;
     this.description = `key ${key} of Redis`;

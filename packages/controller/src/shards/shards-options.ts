@@ -1,32 +1,35 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireFunction,
-  requireHooks,
-  requireMethods,
-  requireOptions,
-  requireText,
+  func,
+  type Kinds,
+  kind,
+  methods,
+  parsed,
+  read,
+  required,
+  text,
 } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { type LeaderElectorOptions, requireDurations } from "../election/leader-elector-options.ts";
 import type { ResourceLock } from "../election/resource-lock.ts";
 import type { SlotLeadership } from "../key-shards.ts";
+import { anyLogger } from "../kinds.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
-import { requireCount } from "./slot-of.ts";
+import { requireSlotCount } from "./slot-of.ts";
 
-const OPTIONS: OptionNames<ShardsOptions> = {
-  name: true,
-  count: true,
-  identity: true,
-  lockOf: true,
-  lead: true,
-  leaseDuration: true,
-  renewDeadline: true,
-  retryPeriod: true,
-  onError: true,
-  clock: true,
-  random: true,
-  logger: true,
+export const SHARDS_OPTIONS: Kinds<ShardsOptions> = {
+  name: text,
+  count: kind("slotCount", requireSlotCount),
+  identity: required(text),
+  lockOf: required(func),
+  lead: func,
+  leaseDuration: parsed("leaseDuration"),
+  renewDeadline: parsed("renewDeadline"),
+  retryPeriod: parsed("retryPeriod"),
+  onError: func,
+  clock: methods("now", "monotonic", "afterFunc", "newTimer"),
+  random: func,
+  logger: anyLogger,
 };
 
 /** Options for {@link Shards}. Durations are in milliseconds. */
@@ -48,8 +51,8 @@ export interface ShardsOptions
   readonly count?: number | undefined;
 
   /**
-   * Name of this process on the locks. Unique among all processes that may run at the same time, also after a restart:
-   * for example a host name and a random part.
+   * Name of this process on the locks, not empty. Unique among all processes that may run at the same time, also after a
+   * restart: for example a host name and a random part.
    */
   readonly identity: string;
 
@@ -68,7 +71,7 @@ export interface ShardsOptions
   readonly lead?: ((leadership: SlotLeadership) => unknown) | undefined;
 
   /**
-   * Delay between two renewals of a slot, and between two looks at all slots. Above 0.
+   * Delay between two renewals of a slot, and between two looks at all slots. Above 0, finite.
    *
    * @defaultValue `2_000`
    */
@@ -103,18 +106,11 @@ export interface ResolvedShardsOptions extends ShardsOptions {
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveShards(options: ShardsOptions): ResolvedShardsOptions {
-  requireOptions("options", options, "Shards", OPTIONS);
-  const { name = "shards", count = 16, identity, lockOf, lead, onError, random } = options;
-  const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = options;
-  const { clock = realClock, logger = defaultLogger } = options;
-  requireText("options.name", name);
-  requireCount("options.count", count);
-  requireText("options.identity", identity);
-  requireFunction("options.lockOf", lockOf);
+  const given = read("options", options, "Shards", SHARDS_OPTIONS);
+  const { name = "shards", count = 16, identity, lockOf, lead, onError, random } = given;
+  const { leaseDuration = 15_000, renewDeadline = 10_000, retryPeriod = 2_000 } = given;
+  const { clock = realClock, logger = defaultLogger } = given;
   const durations = { leaseDuration, renewDeadline, retryPeriod };
   requireDurations("options", durations);
-  requireMethods("options.clock", clock, ["now", "monotonic", "afterFunc", "newTimer"]);
-  requireMethods("options.logger", logger, Object.keys(defaultLogger));
-  requireHooks("options", { lead, onError, random });
   return { name, count, identity, lockOf, lead, ...durations, onError, random, clock, logger };
 }

@@ -25,12 +25,12 @@ const utf8 = new TextEncoder();
  */
 export function slotOf(key: string, count: number): number {
   requireText("key", key);
-  requireCount("count", count);
+  requireSlotCount("count", count);
   return Math.floor((hashOf(key) * count) / 2 ** 32);
 }
 
 /** @throws RangeError or TypeError that names the option */
-export function requireCount(name: string, count: number): number {
+export function requireSlotCount(name: string, count: number): number {
   return requireBetween(name, requireWhole(name, count, 1), 1, MAX_SLOTS);
 }
 

@@ -1,22 +1,24 @@
 import {
-  type OptionNames,
+  finite,
+  finiteFrom,
+  func,
+  type Kinds,
+  kind,
+  read,
   requireAbove,
-  requireAtLeast,
+  required,
   requireFinite,
-  requireFunction,
-  requireHooks,
-  requireOptions,
 } from "@holdfast/clock/internal";
 import { Backoff, type Random } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/internal";
 import type { Source } from "./source.ts";
 
-const OPTIONS: OptionNames<ResyncOptions<never>> = {
-  list: true,
-  interval: true,
-  jitter: true,
-  priority: true,
-  random: true,
+export const RESYNC_OPTIONS: Kinds<ResyncOptions<never>> = {
+  list: required(func),
+  interval: required(kind("interval", requireInterval)),
+  jitter: finiteFrom(0),
+  priority: finite,
+  random: func,
 };
 
 /** Options for {@link resync}. */
@@ -83,13 +85,8 @@ export interface ResyncOptions<Item> {
  * ```
  */
 export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item> {
-  requireOptions("options", options, "resync", OPTIONS);
-  const { list, interval, jitter = 0, priority = 0, random } = options;
-  requireFunction("options.list", list);
-  requireAbove("options.interval", requireFinite("options.interval", interval), 0);
-  requireAtLeast("options.jitter", jitter, 0);
-  requireFinite("options.priority", priority);
-  requireHooks("options", { random });
+  const given = read("options", options, "resync", RESYNC_OPTIONS);
+  const { list, interval, jitter = 0, priority = 0, random } = given;
   return {
     name: "resync",
     start({ enqueue, failed, clock, random: shared, listed }, signal) {
@@ -105,4 +102,8 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
       return loop({ run: enqueueAll, delay, signal, clock, onError: failed }).then(() => {});
     },
   };
+}
+
+function requireInterval(path: string, interval: number): void {
+  requireAbove(path, requireFinite(path, interval), 0);
 }

@@ -1,4 +1,12 @@
-import { requireHooks, requireSignal, requireString, requireText } from "@holdfast/clock/internal";
+import {
+  func,
+  type Kinds,
+  kind,
+  required,
+  requireSignal,
+  requireString,
+  requireText,
+} from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import { uuidFrom } from "@holdfast/wait/internal";
 import type { LeaseRecord } from "../election/lease-record.ts";
@@ -14,8 +22,14 @@ const MAX_NAME = 255;
 /** Columns of a record, in the order of {@link valuesOf}. */
 const COLUMNS = "version holder lease_duration acquired_at renewed_at transitions".split(" ");
 
+export const SQL_LOCK_OPTIONS: Kinds<SqlLockOptions> = {
+  name: required(kind("lockName", requireLockName)),
+  table: kind("tableName", requireTable),
+  random: func,
+};
+
 /** Options of every lock in a table. */
-interface Options {
+interface SqlLockOptions {
   readonly name: string;
   readonly table?: string | undefined;
   readonly random?: Random | undefined;
@@ -60,10 +74,7 @@ export abstract class SqlLock implements ResourceLock {
   #firstToken = 0;
 
   /** @internal */
-  constructor(dialect: Dialect, { name, table = DEFAULT_TABLE, random }: Options) {
-    requireLockName("options.name", name);
-    requireTable("options.table", table);
-    requireHooks("options", { random });
+  constructor(dialect: Dialect, { name, table = DEFAULT_TABLE, random }: SqlLockOptions) {
     this.#random = random;
     this.#dialect = dialect;
     this.#name = name;

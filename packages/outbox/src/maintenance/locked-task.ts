@@ -1,9 +1,10 @@
 import {
   isStop,
+  type Kinds,
   LinkedController,
-  type OptionNames,
-  requireMethods,
-  requirePositive,
+  methods,
+  positive,
+  required,
   requireSignal,
 } from "@holdfast/clock/internal";
 import { LeaderElector, type Leadership, type ResourceLock } from "@holdfast/controller";
@@ -25,21 +26,21 @@ export interface LockedTaskOptions extends TaskOptions {
   readonly lock: ResourceLock;
 
   /**
-   * From the end of one round to the start of the next. Above 0.
+   * From the end of one round to the start of the next. Above 0, finite.
    *
    * @defaultValue `10_000`
    */
   readonly interval?: number | undefined;
 
   /**
-   * Maximum time of a round to acquire the lock. Above 0.
+   * Maximum time of a round to acquire the lock. Above 0, finite.
    *
    * @defaultValue `5_000`
    */
   readonly acquireTimeout?: number | undefined;
 
   /**
-   * Duration of the lease: how long the lock stays with a holder that died. Above 0. It is renewed while a
+   * Duration of the lease: how long the lock stays with a holder that died. Above 0, finite. It is renewed while a
    * round lasts.
    *
    * @defaultValue `300_000`
@@ -48,21 +49,18 @@ export interface LockedTaskOptions extends TaskOptions {
 }
 
 /** The options of every task under a lock. */
-export const LOCKED_TASK_OPTIONS: OptionNames<LockedTaskOptions> = {
+export const LOCKED_TASK_OPTIONS: Kinds<LockedTaskOptions> = {
   ...TASK_OPTIONS,
-  lock: true,
-  interval: true,
-  acquireTimeout: true,
-  leaseDuration: true,
+  lock: required(methods("get", "create", "update")),
+  interval: positive,
+  acquireTimeout: positive,
+  leaseDuration: positive,
 };
 
-/** @throws RangeError or TypeError that names the option */
+/** Fills in the defaults of options that were read. */
 export function resolveLockedTask(options: LockedTaskOptions): Resolved<LockedTaskOptions> {
   const task = resolveTask(options);
   const { lock, interval = 10_000, acquireTimeout = 5_000, leaseDuration = 300_000 } = options;
-  requireMethods("options.lock", lock, ["get", "create", "update"]);
-  for (const [name, value] of Object.entries({ interval, acquireTimeout, leaseDuration }))
-    requirePositive(`options.${name}`, value);
   return { ...task, lock, interval, acquireTimeout, leaseDuration };
 }
 

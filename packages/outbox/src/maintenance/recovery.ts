@@ -1,15 +1,8 @@
-import {
-  type OptionNames,
-  requireAtLeast,
-  requireFinite,
-  requireMethods,
-  requireOptions,
-  requireWhole,
-} from "@holdfast/clock/internal";
+import { count, finiteFrom, type Kinds, methods, read, required } from "@holdfast/clock/internal";
 import type { Leadership } from "@holdfast/controller";
 import { isTimeoutError } from "@holdfast/wait";
 import { expiredClaim } from "../failure-of.ts";
-import { requireStoredName } from "../message/stored-text.ts";
+import { storedName } from "../message/stored-text.ts";
 import type { Claim } from "../store/claim.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { isStaleFenceError } from "../store/stale-fence-error.ts";
@@ -35,7 +28,7 @@ export interface RecoveryOptions extends LockedTaskOptions {
 
   /**
    * Minimum duration of a round, in milliseconds: it keeps the lock so long, so that the next process does not
-   * repeat it at once. At least 0.
+   * repeat it at once. Finite, at least 0.
    *
    * @defaultValue `5_000`
    */
@@ -133,21 +126,16 @@ export class Recovery extends LockedTask {
   }
 }
 
-const OPTIONS: OptionNames<RecoveryOptions> = {
-  batch: true,
+export const RECOVERY_OPTIONS: Kinds<RecoveryOptions> = {
+  batch: count,
   ...LOCKED_TASK_OPTIONS,
-  store: true,
-  fence: true,
-  minRound: true,
+  store: required(methods("expired", "recover")),
+  fence: storedName,
+  minRound: finiteFrom(0),
 };
 
 function resolveRecovery(options: RecoveryOptions): Resolved<RecoveryOptions> {
-  requireOptions("options", options, "Recovery", OPTIONS);
-  const task = resolveLockedTask(options);
-  const { store, fence = "recovery", minRound = 5_000, batch = 100 } = options;
-  requireMethods("options.store", store, ["expired", "recover"]);
-  requireStoredName("options.fence", fence);
-  requireAtLeast("options.minRound", minRound, 0);
-  requireWhole("options.batch", requireFinite("options.batch", batch), 1);
-  return { ...task, store, fence, minRound, batch };
+  const given = read("options", options, "Recovery", RECOVERY_OPTIONS);
+  const { store, fence = "recovery", minRound = 5_000, batch = 100 } = given;
+  return { ...resolveLockedTask(given), store, fence, minRound, batch };
 }

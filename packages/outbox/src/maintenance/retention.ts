@@ -1,11 +1,4 @@
-import {
-  type OptionNames,
-  requireFinite,
-  requireMethods,
-  requireOptions,
-  requirePositive,
-  requireWhole,
-} from "@holdfast/clock/internal";
+import { count, type Kinds, methods, positive, read, required } from "@holdfast/clock/internal";
 import type { Leadership } from "@holdfast/controller";
 import { loop } from "@holdfast/wait/internal";
 import type { OutboxStore } from "../store/outbox-store.ts";
@@ -26,14 +19,14 @@ export interface RetentionOptions extends LockedTaskOptions {
   readonly store: Pick<OutboxStore<never>, "removeDelivered" | "restriction">;
 
   /**
-   * From the end of one round to the start of the next. Above 0.
+   * From the end of one round to the start of the next. Above 0, finite.
    *
    * @defaultValue `60_000`
    */
   readonly interval?: number | undefined;
 
   /**
-   * How long a delivered message is kept, from its delivery. Above 0. Keep it longer than consumers
+   * How long a delivered message is kept, from its delivery. Above 0, finite. Keep it longer than consumers
    * remember ids, to look messages up for them.
    *
    * @defaultValue `604_800_000`, a week
@@ -117,20 +110,15 @@ export class Retention extends LockedTask {
   }
 }
 
-const OPTIONS: OptionNames<RetentionOptions> = {
+export const RETENTION_OPTIONS: Kinds<RetentionOptions> = {
   ...LOCKED_TASK_OPTIONS,
-  store: true,
-  olderThan: true,
-  batch: true,
+  store: required(methods("removeDelivered")),
+  olderThan: positive,
+  batch: count,
 };
 
 function resolveRetention(options: RetentionOptions): Resolved<RetentionOptions> {
-  requireOptions("options", options, "Retention", OPTIONS);
-  const { interval = 60_000 } = options;
-  const task = resolveLockedTask({ ...options, interval });
-  const { store, olderThan = 7 * 86_400_000, batch = 1_000 } = options;
-  requireMethods("options.store", store, ["removeDelivered"]);
-  requirePositive("options.olderThan", olderThan);
-  requireWhole("options.batch", requireFinite("options.batch", batch), 1);
-  return { ...task, store, olderThan, batch };
+  const given = read("options", options, "Retention", RETENTION_OPTIONS);
+  const { store, interval = 60_000, olderThan = 7 * 86_400_000, batch = 1_000 } = given;
+  return { ...resolveLockedTask({ ...given, interval }), store, olderThan, batch };
 }

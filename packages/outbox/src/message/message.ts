@@ -56,14 +56,14 @@ export interface NewMessage {
   readonly maxAttempts?: number | undefined;
 
   /**
-   * The delay after the first failed attempt, in milliseconds. At least 0.
+   * The delay after the first failed attempt, in milliseconds. At least 0, at most a hundred years.
    *
    * @defaultValue `10_000`
    */
   readonly initialDelay?: number | undefined;
 
   /**
-   * The factor from one delay to the next. At least 1.
+   * The factor from one delay to the next. Finite, at least 1.
    *
    * @defaultValue `2`
    */

@@ -1,33 +1,31 @@
 import { types } from "node:util";
 import {
+  between,
+  finiteFrom,
   isThenable,
-  type OptionNames,
-  requireAtLeast,
+  type Kinds,
+  kind,
+  parsed,
+  read,
   requireBetween,
-  requireOptions,
+  required,
   requireWhole,
 } from "@holdfast/clock/internal";
 import { uuidFrom } from "@holdfast/wait/internal";
 import { requireHeaders } from "./headers.ts";
 import type { Message, NewMessage } from "./message.ts";
 import { delayAfter, MAX_DELAY, type Schedule } from "./schedule.ts";
-import {
-  MAX_HEADERS,
-  MAX_PAYLOAD,
-  requireBytes,
-  requireStoredName,
-  requireUuid,
-} from "./stored-text.ts";
+import { MAX_HEADERS, MAX_PAYLOAD, requireBytes, storedName, uuid } from "./stored-text.ts";
 
-const FIELDS: OptionNames<NewMessage> = {
-  id: true,
-  topic: true,
-  key: true,
-  headers: true,
-  payload: true,
-  maxAttempts: true,
-  initialDelay: true,
-  factor: true,
+export const NEW_MESSAGE: Kinds<NewMessage> = {
+  id: uuid,
+  topic: required(storedName),
+  key: required(storedName),
+  headers: parsed("headers"),
+  payload: required(parsed("payload")),
+  maxAttempts: kind("attempts", requireAttempts),
+  initialDelay: between(0, MAX_DELAY),
+  factor: finiteFrom(1),
 };
 
 const MOST_ATTEMPTS = 1_000_000;
@@ -47,18 +45,16 @@ export interface PendingMessage {
  * @param now - the instant of the save: milliseconds since the epoch
  * @throws RangeError or TypeError that names the field and its allowed values
  */
-export function pendingMessage(given: NewMessage, now: number): PendingMessage {
-  requireOptions("message", given, "save", FIELDS);
+export function pendingMessage(newMessage: NewMessage, now: number): PendingMessage {
+  const given = read("message", newMessage, "save", NEW_MESSAGE);
   const { id, topic, key, headers = {} } = given;
-  requireStoredName("message.topic", topic);
-  requireStoredName("message.key", key);
   const headersJson = JSON.stringify(requireHeaders("message.headers", headers));
   requireBytes("message.headers", headersJson, MAX_HEADERS);
   const { maxAttempts, initialDelay, factor } = scheduleOf(given);
   const payload = jsonOf(given.payload);
   const savedAt = Math.floor(now);
   const message: Message = {
-    id: id === undefined ? uuidFrom(undefined) : requireUuid("message.id", id),
+    id: id === undefined ? uuidFrom(undefined) : id.toLowerCase(),
     topic,
     key,
     headers: JSON.parse(headersJson),
@@ -79,15 +75,15 @@ export function pendingMessage(given: NewMessage, now: number): PendingMessage {
 
 function scheduleOf(given: NewMessage): Schedule & Pick<Message, "maxAttempts"> {
   const { maxAttempts = 5, initialDelay = 10_000, factor = 2 } = given;
-  requireWhole("message.maxAttempts", maxAttempts, 1);
-  requireBetween("message.maxAttempts", maxAttempts, 1, MOST_ATTEMPTS);
-  requireBetween("message.initialDelay", initialDelay, 0, MAX_DELAY);
-  requireAtLeast("message.factor", factor, 1);
   if (!(delayAfter(maxAttempts, { initialDelay, factor }) <= MAX_DELAY))
     throw new RangeError(
       "message: initialDelay × factor^(maxAttempts − 1) must be at most a hundred years",
     );
   return { maxAttempts, initialDelay, factor };
+}
+
+function requireAttempts(path: string, attempts: number): void {
+  requireBetween(path, requireWhole(path, attempts, 1), 1, MOST_ATTEMPTS);
 }
 
 function jsonOf(payload: unknown): string {

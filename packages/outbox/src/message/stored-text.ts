@@ -1,4 +1,4 @@
-import { requireString, requireText } from "@holdfast/clock/internal";
+import { type Kind, kind, requireString, requireText } from "@holdfast/clock/internal";
 
 /** The longest name, in bytes of UTF-8: the limit of AMQP and of the indexes of MySQL. */
 const MAX_TEXT = 255;
@@ -10,6 +10,8 @@ export const MAX_PAYLOAD: number = 8 * 1_024 * 1_024;
 export const MAX_HEADERS: number = 8 * 1_024;
 
 /** A name that every database and broker stores as it is: not empty, well-formed, without NUL, not too long. */
+export const storedName: Kind = kind("storedName", requireStoredName);
+
 export function requireStoredName(name: string, value: string): void {
   requireText(name, value);
   if (value.includes("\0")) throw new RangeError(`${name} must not contain NUL`);
@@ -17,6 +19,9 @@ export function requireStoredName(name: string, value: string): void {
     throw new RangeError(`${name} must be well-formed Unicode, got a lone surrogate`);
   requireBytes(name, value, MAX_TEXT);
 }
+
+/** A UUID in upper or lower case. */
+export const uuid: Kind = kind("uuid", requireUuid);
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 

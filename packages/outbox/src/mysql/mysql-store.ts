@@ -1,10 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireClock,
-  requireMethods,
-  requireOptions,
-} from "@holdfast/clock/internal";
+import { type Kinds, loopClock, read, requireMethods } from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
@@ -12,9 +7,9 @@ import type { Claim, Claimed } from "../store/claim.ts";
 import {
   type Queryable,
   type Row,
-  requirePrefix,
   type Statement,
   statementOf,
+  tablePrefix,
 } from "../store/database.ts";
 import { backlogOf, countsOf } from "../store/message-counts.ts";
 import { deadLetterOf, isInvalid, messageOf } from "../store/message-row.ts";
@@ -27,9 +22,9 @@ import {
   type Failure,
   type Fence,
   type MessageOrder,
+  messageOrder,
   type OutboxStore,
   type Outcome,
-  requireOrder,
   type SaveStatements,
 } from "../store/outbox-store.ts";
 import { readClaimed } from "../store/read-claimed.ts";
@@ -45,10 +40,10 @@ import {
 } from "./read-committed.ts";
 import { type Statements, statementsOf } from "./statements.ts";
 
-const OPTIONS: OptionNames<MySqlStoreOptions> = {
-  prefix: true,
-  order: true,
-  clock: true,
+export const MY_SQL_STORE_OPTIONS: Kinds<MySqlStoreOptions> = {
+  prefix: tablePrefix,
+  order: messageOrder,
+  clock: loopClock,
 };
 
 /** Options for {@link MySqlStore}. */
@@ -110,11 +105,8 @@ export class MySqlStore implements OutboxStore<Queryable> {
    */
   constructor(database: ReadCommittedDatabase, options: MySqlStoreOptions = {}) {
     requireMethods("database", database, ["query", "transaction", "readCommitted"]);
-    requireOptions("options", options, "MySqlStore", OPTIONS);
-    const { prefix = "outbox_", order = "none", clock = realClock } = options;
-    requirePrefix("options.prefix", prefix);
-    requireOrder("options.order", order);
-    requireClock("options.clock", clock);
+    const given = read("options", options, "MySqlStore", MY_SQL_STORE_OPTIONS);
+    const { prefix = "outbox_", order = "none", clock = realClock } = given;
     this.order = order;
     this.#database = database;
     this.#clock = clock;

@@ -1,4 +1,4 @@
-import { type OptionNames, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type Kinds, read, requireMethods } from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
@@ -6,9 +6,9 @@ import type { Claim, Claimed } from "../store/claim.ts";
 import {
   type Queryable,
   type Row,
-  requirePrefix,
   type Statement,
   statementOf,
+  tablePrefix,
 } from "../store/database.ts";
 import { backlogOf, countsOf } from "../store/message-counts.ts";
 import { deadLetterOf, isInvalid, messageOf } from "../store/message-row.ts";
@@ -21,9 +21,9 @@ import {
   type Failure,
   type Fence,
   type MessageOrder,
+  messageOrder,
   type OutboxStore,
   type Outcome,
-  requireOrder,
   type SaveStatements,
 } from "../store/outbox-store.ts";
 import { readClaimed } from "../store/read-claimed.ts";
@@ -35,9 +35,9 @@ import { channelOf, type Statements, statementsOf } from "./statements.ts";
 /** The maximum number of times that a claim parks what it has read, and reads on. */
 const PARK_STEPS = 10;
 
-const OPTIONS: OptionNames<PostgresStoreOptions> = {
-  prefix: true,
-  order: true,
+export const POSTGRES_STORE_OPTIONS: Kinds<PostgresStoreOptions> = {
+  prefix: tablePrefix,
+  order: messageOrder,
 };
 
 /** Options for {@link PostgresStore}. */
@@ -89,10 +89,8 @@ export class PostgresStore implements OutboxStore<Queryable> {
    */
   constructor(database: PostgresDatabase, options: PostgresStoreOptions = {}) {
     requireMethods("database", database, ["query", "transaction"]);
-    requireOptions("options", options, "PostgresStore", OPTIONS);
-    const { prefix = "outbox_", order = "none" } = options;
-    requirePrefix("options.prefix", prefix);
-    requireOrder("options.order", order);
+    const given = read("options", options, "PostgresStore", POSTGRES_STORE_OPTIONS);
+    const { prefix = "outbox_", order = "none" } = given;
     this.order = order;
     this.#database = database;
     this.#sql = statementsOf(prefix);

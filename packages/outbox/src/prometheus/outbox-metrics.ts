@@ -1,22 +1,16 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireClock,
-  requireMethods,
-  requireOptions,
-  requirePositive,
-} from "@holdfast/clock/internal";
+import { type Kinds, loopClock, methods, positive, read, required } from "@holdfast/clock/internal";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import type { OutboxEvent } from "../task.ts";
 import { EventFamilies } from "./event-families.ts";
 import { storeGauges } from "./store-gauges.ts";
 
-const OPTIONS: OptionNames<OutboxMetricsOptions> = {
-  store: true,
-  register: true,
-  storeTimeout: true,
-  clock: true,
+export const OUTBOX_METRICS_OPTIONS: Kinds<OutboxMetricsOptions> = {
+  store: required(methods("backlog", "nextDue")),
+  register: methods("registerMetric", "metrics"),
+  storeTimeout: positive,
+  clock: loopClock,
 };
 
 /** Options for {@link OutboxMetrics}. */
@@ -101,12 +95,8 @@ export class OutboxMetrics {
    * @throws RangeError or TypeError that names the option, Error if the registry has metrics of these names
    */
   constructor(options: OutboxMetricsOptions) {
-    requireOptions("options", options, "OutboxMetrics", OPTIONS);
-    const { store, register = globalRegister, storeTimeout = 5_000, clock = realClock } = options;
-    requireMethods("options.store", store, ["backlog", "nextDue"]);
-    requireMethods("options.register", register, ["registerMetric", "metrics"]);
-    requirePositive("options.storeTimeout", storeTimeout);
-    requireClock("options.clock", clock);
+    const given = read("options", options, "OutboxMetrics", OUTBOX_METRICS_OPTIONS);
+    const { store, register = globalRegister, storeTimeout = 5_000, clock = realClock } = given;
     storeGauges({ store, register, storeTimeout, clock });
     const families = new EventFamilies(register);
     this.onEvent = (event) => families.count(event);

@@ -1,11 +1,14 @@
 import { type Clock, onAbort, realClock } from "@holdfast/clock";
 import {
   abortable,
-  type OptionNames,
+  func,
+  type Kinds,
+  kind,
+  loopClock,
+  parsed,
+  read,
   requireBetween,
-  requireClock,
-  requireHooks,
-  requireOptions,
+  required,
   requireString,
   requireWhole,
 } from "@holdfast/clock/internal";
@@ -19,13 +22,13 @@ import type { RabbitChannel } from "./rabbit-channel.ts";
 import { RabbitSession } from "./rabbit-session.ts";
 import type { Route } from "./unroutable-error.ts";
 
-const OPTIONS: OptionNames<RabbitPublisherOptions> = {
-  url: true,
-  route: true,
-  channels: true,
-  backoff: true,
-  onError: true,
-  clock: true,
+export const RABBIT_PUBLISHER_OPTIONS: Kinds<RabbitPublisherOptions> = {
+  url: required(parsed("amqpUrl")),
+  route: func,
+  channels: kind("channels", requireChannels),
+  backoff: parsed("backoff"),
+  onError: func,
+  clock: loopClock,
 };
 
 /** In seconds, as AMQP has it: a connection that is silent for twice as long is lost. */
@@ -125,19 +128,12 @@ export class RabbitPublisher implements Publisher, AsyncDisposable {
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: RabbitPublisherOptions) {
-    requireOptions("options", options, "RabbitPublisher", OPTIONS);
-    const { url, channels = 128, backoff, onError, clock = realClock } = options;
-    const { route = defaultRoute } = options;
+    const given = read("options", options, "RabbitPublisher", RABBIT_PUBLISHER_OPTIONS);
+    const { url, channels = 128, backoff, onError, clock = realClock } = given;
+    const { route = defaultRoute } = given;
     const address = addressOf(url);
-    requireWhole(
-      "options.channels",
-      requireBetween("options.channels", channels, 1, MOST_CHANNELS),
-      1,
-    );
     const strategy = backoff === undefined ? undefined : strategyOf("options.backoff", backoff);
-    requireHooks("options", { onError, route });
     this.#route = route;
-    requireClock("options.clock", clock);
     const parts = { url: address, clock, channels, onAvailable: () => this.#serve() };
     this.#kept = keepConnected(
       ({ signal }) => RabbitSession.open({ ...parts, signal }),
@@ -229,6 +225,10 @@ export class RabbitPublisher implements Publisher, AsyncDisposable {
 
 function defaultRoute({ topic }: Message): Route {
   return { exchange: "", routingKey: topic };
+}
+
+function requireChannels(path: string, channels: number): void {
+  requireWhole(path, requireBetween(path, channels, 1, MOST_CHANNELS), 1);
 }
 
 function addressOf(url: string): string {

@@ -1,8 +1,8 @@
-import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
+import { anything, findByCode, type Kinds, read } from "@holdfast/clock/internal";
 
 const CODE = "ERR_OUTBOX_REFUSED";
 
-const OPTIONS: OptionNames<RefusedErrorOptions> = { cause: true };
+export const REFUSED_ERROR_OPTIONS: Kinds<RefusedErrorOptions> = { cause: anything };
 
 /** Options for a {@link RefusedError}. */
 export interface RefusedErrorOptions {
@@ -23,7 +23,7 @@ export class RefusedError extends Error {
 
   /** @param replyCode - the reply code of AMQP */
   constructor(replyCode: number, options: RefusedErrorOptions = {}) {
-    requireOptions("options", options, "RefusedError", OPTIONS);
+    read("options", options, "RefusedError", REFUSED_ERROR_OPTIONS);
     super(`the broker refused the message with code ${replyCode}`, options);
     this.replyCode = replyCode;
   }

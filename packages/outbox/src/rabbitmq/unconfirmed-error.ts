@@ -1,8 +1,8 @@
-import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
+import { anything, findByCode, type Kinds, read } from "@holdfast/clock/internal";
 
 const CODE = "ERR_OUTBOX_UNCONFIRMED";
 
-const OPTIONS: OptionNames<UnconfirmedErrorOptions> = { cause: true };
+export const UNCONFIRMED_ERROR_OPTIONS: Kinds<UnconfirmedErrorOptions> = { cause: anything };
 
 /** The facts of an {@link UnconfirmedError}. */
 export interface UnconfirmedErrorOptions {
@@ -18,7 +18,7 @@ export class UnconfirmedError extends Error {
 
   /** @param why - the event that prevented the confirmation */
   constructor(why: string, options: UnconfirmedErrorOptions = {}) {
-    requireOptions("options", options, "UnconfirmedError", OPTIONS);
+    read("options", options, "UnconfirmedError", UNCONFIRMED_ERROR_OPTIONS);
     super(`message not confirmed: ${why}`, options);
   }
 }

@@ -1,14 +1,15 @@
 import {
-  type OptionNames,
+  count,
+  finiteFrom,
+  flag,
+  type Kinds,
+  kind,
+  methods,
+  notNegative,
+  positive,
+  read,
   requireArray,
-  requireAtLeast,
-  requireBoolean,
-  requireFinite,
-  requireMethods,
-  requireNotNegative,
-  requireOptions,
-  requirePositive,
-  requireWhole,
+  required,
 } from "@holdfast/clock/internal";
 import { requireStoredName } from "../message/stored-text.ts";
 import type { Publisher } from "../publisher/publisher.ts";
@@ -50,23 +51,23 @@ export interface RelayOptions extends TaskOptions {
   readonly topicWorkers?: number | undefined;
 
   /**
-   * How long an attempt may take. Above 0.
+   * How long an attempt may take. Above 0, finite.
    *
    * @defaultValue `15_000`
    */
   readonly publishTimeout?: number | undefined;
 
   /**
-   * Duration of a claim. Above `publishTimeout` plus `clockSkew`; the difference is the time a message may
-   * wait for a worker, and the time its outcome may be written late. The messages of a relay that died
-   * wait for this long.
+   * Duration of a claim. Finite, above `publishTimeout` plus `clockSkew`; the difference is the time a message
+   * may wait for a worker, and the time its outcome may be written late. The messages of a relay that died wait for
+   * this long.
    *
    * @defaultValue `60_000`
    */
   readonly claimDuration?: number | undefined;
 
   /**
-   * Maximum difference between the wall clocks of two hosts. At least 0. An attempt begins only if its claim
+   * Maximum difference between the wall clocks of two hosts. Finite, at least 0. An attempt begins only if its claim
    * lasts longer than the attempt by this much, so that no other host ends the claim meanwhile. Each minute the relay
    * measures how far its clock is ahead of the database's, and warns if that is more.
    *
@@ -75,8 +76,8 @@ export interface RelayOptions extends TaskOptions {
   readonly clockSkew?: number | undefined;
 
   /**
-   * From one look for messages of other processes to the next. Above 0. A look that takes longer is followed by as long a
-   * rest, and no claim waits for it. Messages it knows of are sent when they are due.
+   * From one look for messages of other processes to the next. Above 0, finite. A look that takes longer is followed by
+   * as long a rest, and no claim waits for it. Messages it knows of are sent when they are due.
    *
    * @defaultValue `5_000`
    */
@@ -103,59 +104,38 @@ export interface RelayOptions extends TaskOptions {
 export type ResolvedRelayOptions = Resolved<Omit<RelayOptions, "topics" | "topicWorkers">> &
   Pick<RelayOptions, "topics" | "topicWorkers">;
 
-const STORE_METHODS = ["claim", "nextDue", "write"];
-
-const OPTIONS: OptionNames<RelayOptions> = {
+export const RELAY_OPTIONS: Kinds<RelayOptions> = {
   ...TASK_OPTIONS,
-  store: true,
-  publisher: true,
-  workers: true,
-  topics: true,
-  topicWorkers: true,
-  publishTimeout: true,
-  clockSkew: true,
-  claimDuration: true,
-  pollInterval: true,
-  grace: true,
-  listen: true,
+  store: required(methods("claim", "nextDue", "write")),
+  publisher: required(methods("publish")),
+  workers: count,
+  topics: kind("topics", requireTopics),
+  topicWorkers: count,
+  publishTimeout: positive,
+  clockSkew: finiteFrom(0),
+  claimDuration: positive,
+  pollInterval: positive,
+  grace: notNegative,
+  listen: flag,
 };
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
-  requireOptions("options", options, "Relay", OPTIONS);
-  const task = resolveTask(options);
-  const { store, publisher, workers = 10, publishTimeout = 15_000, clockSkew = 5_000 } = options;
-  const { claimDuration = 60_000, pollInterval = 5_000, grace = 20_000, listen = true } = options;
-  requireMethods("options.store", store, STORE_METHODS);
-  requireMethods("options.publisher", publisher, ["publish"]);
-  requireCount("options.workers", workers);
-  const topicOptions = resolveTopics(options);
-  requirePositive("options.publishTimeout", publishTimeout);
-  requireAtLeast("options.clockSkew", clockSkew, 0);
-  requirePositive("options.claimDuration", claimDuration);
+  const given = read("options", options, "Relay", RELAY_OPTIONS);
+  const { store, publisher, workers = 10, publishTimeout = 15_000, clockSkew = 5_000 } = given;
+  const { claimDuration = 60_000, pollInterval = 5_000, grace = 20_000, listen = true } = given;
+  const { topics, topicWorkers } = given;
   if (!(claimDuration > publishTimeout + clockSkew))
     throw new RangeError(
       `options.claimDuration must be above publishTimeout plus clockSkew, ${publishTimeout + clockSkew}, got ${claimDuration}`,
     );
-  requirePositive("options.pollInterval", pollInterval);
-  requireNotNegative("options.grace", grace);
-  requireBoolean("options.listen", listen);
   const durations = { publishTimeout, clockSkew, claimDuration, pollInterval, grace };
-  return { ...task, store, publisher, workers, ...topicOptions, listen, ...durations };
+  const perTopic = { topics: topics && [...topics], topicWorkers };
+  return { ...resolveTask(given), store, publisher, workers, ...perTopic, listen, ...durations };
 }
 
-function requireCount(name: string, count: number): void {
-  requireWhole(name, requireFinite(name, count), 1);
-}
-
-function resolveTopics({
-  topics,
-  topicWorkers,
-}: RelayOptions): Pick<RelayOptions, "topics" | "topicWorkers"> {
-  if (topicWorkers !== undefined) requireCount("options.topicWorkers", topicWorkers);
-  if (topics === undefined) return { topics, topicWorkers };
-  requireArray("options.topics", topics);
-  if (topics.length === 0) throw new RangeError("options.topics must have at least one topic");
-  for (const [i, topic] of topics.entries()) requireStoredName(`options.topics[${i}]`, topic);
-  return { topics: [...topics], topicWorkers };
+function requireTopics(path: string, topics: readonly string[]): void {
+  requireArray(path, topics);
+  if (topics.length === 0) throw new RangeError(`${path} must have at least one topic`);
+  for (const [i, topic] of topics.entries()) requireStoredName(`${path}[${i}]`, topic);
 }

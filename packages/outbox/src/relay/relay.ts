@@ -1,9 +1,10 @@
 import { onAbort } from "@holdfast/clock";
 import {
   abortable,
-  type OptionNames,
-  requireHooks,
-  requireOptions,
+  anything,
+  func,
+  type Kinds,
+  read,
   requireSignal,
 } from "@holdfast/clock/internal";
 import type { RunOptions } from "@holdfast/controller";
@@ -23,11 +24,12 @@ import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
 import { LookAhead, TopicQueue, type Wanted } from "./topic-queue.ts";
 
-const RUN_OPTIONS: OptionNames<RunOptions> = {
-  ref: true,
-  leadership: true,
-  shards: true,
-  stopWithin: true,
+/** A relay reads `stopWithin` alone. */
+export const RUN_OPTIONS: Kinds<RunOptions> = {
+  ref: anything,
+  leadership: anything,
+  shards: anything,
+  stopWithin: func,
 };
 
 /**
@@ -133,9 +135,7 @@ export class Relay {
    */
   async run(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
     requireSignal("signal", signal);
-    requireOptions("options", options, "run", RUN_OPTIONS);
-    const { stopWithin } = options;
-    requireHooks("options", { stopWithin });
+    const { stopWithin } = read("options", options, "run", RUN_OPTIONS);
     if (this.#state !== "new") throw new Error(`relay ${this.name} has already run`);
     this.#state = "running";
     const { clock, grace, storeTimeout } = this.#options;

@@ -1,4 +1,4 @@
-import { requireString } from "@holdfast/clock/internal";
+import { type Kind, kind, requireString } from "@holdfast/clock/internal";
 
 /** A row that a query returns: each column under its name. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -48,6 +48,8 @@ export function statementOf(
 }
 
 /** The prefix of table names: a part of SQL, so it is checked and never quoted. */
+export const tablePrefix: Kind = kind("tablePrefix", requirePrefix);
+
 export function requirePrefix(name: string, prefix: string): void {
   requireString(name, prefix);
   if (!/^[a-z_]{1,30}$/.test(prefix))

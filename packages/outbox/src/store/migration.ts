@@ -1,9 +1,7 @@
-import { type OptionNames, requireOptions } from "@holdfast/clock/internal";
-import { type Queryable, requirePrefix } from "./database.ts";
+import { type Kinds, read } from "@holdfast/clock/internal";
+import { type Queryable, tablePrefix } from "./database.ts";
 
-const OPTIONS: OptionNames<MigrateOptions> = {
-  prefix: true,
-};
+export const MIGRATE_OPTIONS: Kinds<MigrateOptions> = { prefix: tablePrefix };
 
 /** Options for `migrate`. */
 export interface MigrateOptions {
@@ -36,9 +34,7 @@ export interface Schema {
 
 /** @throws RangeError or TypeError that names the option */
 export function prefixOf(options: MigrateOptions): string {
-  requireOptions("options", options, "migrate", OPTIONS);
-  const { prefix = "outbox_" } = options;
-  requirePrefix("options.prefix", prefix);
+  const { prefix = "outbox_" } = read("options", options, "migrate", MIGRATE_OPTIONS);
   return prefix;
 }
 

@@ -1,3 +1,4 @@
+import { type Kind, kind } from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import type { Claim, Claimed } from "./claim.ts";
 import type { Statement } from "./database.ts";
@@ -12,7 +13,9 @@ import type { Statement } from "./database.ts";
  */
 export type MessageOrder = "none" | "key";
 
-export function requireOrder(name: string, order: MessageOrder): void {
+export const messageOrder: Kind = kind("messageOrder", requireOrder);
+
+function requireOrder(name: string, order: MessageOrder): void {
   if (order !== "none" && order !== "key") throw new RangeError(`${name} must be "none" or "key"`);
 }
 

@@ -1,11 +1,6 @@
-import {
-  type OptionNames,
-  requireHooks,
-  requireMethods,
-  requireOptions,
-} from "@holdfast/clock/internal";
+import { func, type Kinds, read, requireMethods } from "@holdfast/clock/internal";
 
-const FAULTS: OptionNames<StoreFaults> = { before: true, after: true, failed: true };
+export const STORE_FAULTS: Kinds<StoreFaults> = { before: func, after: func, failed: func };
 
 /** Faults of a {@link faultyStore}. Each receives the name of the request: `"write"` for example. */
 export interface StoreFaults {
@@ -60,9 +55,7 @@ export interface StoreFaults {
  */
 export function faultyStore<Store extends object>(store: Store, faults: StoreFaults): Store {
   requireMethods("store", store, ["save", "claim"]);
-  requireOptions("faults", faults, "faultyStore", FAULTS);
-  const { before, after, failed } = faults;
-  requireHooks("faults", { before, after, failed });
+  const { before, after, failed } = read("faults", faults, "faultyStore", STORE_FAULTS);
   return new Proxy(store, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);

@@ -1,4 +1,4 @@
-import { aborted, type OptionNames, requireOptions } from "@holdfast/clock/internal";
+import { aborted, type Kinds, read } from "@holdfast/clock/internal";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { bytesOf } from "../message/stored-payload.ts";
@@ -13,16 +13,14 @@ import {
   type Failure,
   type Fence,
   type MessageOrder,
+  messageOrder,
   type OutboxStore,
   type Outcome,
-  requireOrder,
 } from "../store/outbox-store.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
 import { byDueTime, bySequence, claimOf, copy, dueTimeOf, type Entry, isWaiting } from "./entry.ts";
 
-const OPTIONS: OptionNames<MemoryStoreOptions> = {
-  order: true,
-};
+export const MEMORY_STORE_OPTIONS: Kinds<MemoryStoreOptions> = { order: messageOrder };
 
 /** Options for {@link MemoryStore}. */
 export interface MemoryStoreOptions {
@@ -63,9 +61,7 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: MemoryStoreOptions = {}) {
-    requireOptions("options", options, "MemoryStore", OPTIONS);
-    const { order = "none" } = options;
-    requireOrder("options.order", order);
+    const { order = "none" } = read("options", options, "MemoryStore", MEMORY_STORE_OPTIONS);
     this.order = order;
   }
 

@@ -1,20 +1,14 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireAtLeast,
-  requireClock,
-  requireHooks,
-  requireOptions,
-} from "@holdfast/clock/internal";
+import { finiteFrom, func, type Kinds, loopClock, read } from "@holdfast/clock/internal";
 import type { Message } from "../message/message.ts";
 import { bodyOf } from "../publisher/message-body.ts";
 import { Publications } from "../publisher/publications.ts";
 import type { Publisher } from "../publisher/publisher.ts";
 
-const OPTIONS: OptionNames<RecordingPublisherOptions> = {
-  respond: true,
-  delay: true,
-  clock: true,
+export const RECORDING_PUBLISHER_OPTIONS: Kinds<RecordingPublisherOptions> = {
+  respond: func,
+  delay: finiteFrom(0),
+  clock: loopClock,
 };
 
 /** Options for {@link RecordingPublisher}. */
@@ -107,12 +101,10 @@ export class RecordingPublisher implements Publisher, AsyncDisposable {
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: RecordingPublisherOptions = {}) {
-    requireOptions("options", options, "RecordingPublisher", OPTIONS);
-    const { respond = () => {}, delay = 0, clock = realClock } = options;
-    requireHooks("options", { respond });
-    requireClock("options.clock", clock);
+    const given = read("options", options, "RecordingPublisher", RECORDING_PUBLISHER_OPTIONS);
+    const { respond = () => {}, delay = 0, clock = realClock } = given;
     this.#respond = respond;
-    this.#delay = requireAtLeast("options.delay", delay, 0);
+    this.#delay = delay;
     this.#clock = clock;
     this.#start = clock.monotonic();
   }

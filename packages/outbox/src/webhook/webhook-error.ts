@@ -1,8 +1,11 @@
-import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
+import { anything, findByCode, type Kinds, read } from "@holdfast/clock/internal";
 
 const CODE = "ERR_OUTBOX_WEBHOOK";
 
-const OPTIONS: OptionNames<WebhookErrorOptions> = { status: true, cause: true };
+export const WEBHOOK_ERROR_OPTIONS: Kinds<WebhookErrorOptions> = {
+  status: anything,
+  cause: anything,
+};
 
 /** The facts of a {@link WebhookError}. */
 export interface WebhookErrorOptions {
@@ -21,8 +24,7 @@ export class WebhookError extends Error {
   readonly status: number | undefined;
 
   constructor(message: string, options: WebhookErrorOptions = {}) {
-    requireOptions("options", options, "WebhookError", OPTIONS);
-    const { status, cause } = options;
+    const { status, cause } = read("options", options, "WebhookError", WEBHOOK_ERROR_OPTIONS);
     super(message, { cause });
     this.status = status;
   }

@@ -2,11 +2,13 @@ import { request as httpRequest, type IncomingMessage, STATUS_CODES } from "node
 import { request as httpsRequest } from "node:https";
 import { onAbort, type PassiveClock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
+  func,
+  type Kinds,
+  methods,
+  parsed,
+  read,
   requireAnswer,
-  requireHooks,
-  requireMethods,
-  requireOptions,
+  required,
   requireString,
   Secrets,
 } from "@holdfast/clock/internal";
@@ -21,13 +23,13 @@ import { Connections } from "./connections.ts";
 import { isPrivateAddress, isPrivateAddressError, publicLookup } from "./public-address.ts";
 import { WebhookError } from "./webhook-error.ts";
 
-const OPTIONS: OptionNames<WebhookPublisherOptions> = {
-  url: true,
-  headers: true,
-  allow: true,
-  isTerminal: true,
-  describe: true,
-  clock: true,
+export const WEBHOOK_PUBLISHER_OPTIONS: Kinds<WebhookPublisherOptions> = {
+  url: required(parsed("httpUrl")),
+  headers: parsed("headers"),
+  allow: func,
+  isTerminal: func,
+  describe: func,
+  clock: methods("now"),
 };
 
 /** Statuses from 400 to 499 that say "not now" and not "never". */
@@ -326,14 +328,12 @@ function drain(response: IncomingMessage): void {
 }
 
 function resolve(options: WebhookPublisherOptions) {
-  requireOptions("options", options, "WebhookPublisher", OPTIONS);
-  const { url, allow = () => false, clock = realClock } = options;
-  const { isTerminal = isRefusal, describe = ({ origin }: URL) => origin } = options;
-  requireHooks("options", { allow, isTerminal, describe });
-  requireMethods("options.clock", clock, ["now"]);
+  const given = read("options", options, "WebhookPublisher", WEBHOOK_PUBLISHER_OPTIONS);
+  const { url, allow = () => false, clock = realClock } = given;
+  const { isTerminal = isRefusal, describe = ({ origin }: URL) => origin } = given;
   return {
     url: typeof url === "function" ? url : requireUrl("options.url", url),
-    headers: headersOf(options),
+    headers: headersOf(given),
     allow,
     isTerminal,
     describe,
