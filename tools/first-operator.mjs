@@ -32,12 +32,17 @@ export async function checkFirstOperator(packages, tarballs) {
   }
 }
 
-/** The commands of the first section. */
+/** The commands of the first section. Beside a package stand those that it needs and that no command names. */
 function setupOf(guide, packages, tarballs) {
   const [, commands = ""] = /```sh\n([\s\S]*?)```/.exec(guide) ?? [];
+  const find = (name) => packages.find((one) => one.manifest.name === name)?.manifest;
   return commands.replace(/@holdfast\/[\w-]+/g, (name) => {
-    const { manifest } = packages.find((one) => one.manifest.name === name);
-    return tarballOf(tarballs, manifest);
+    const manifest = find(name);
+    const needed = Object.keys(manifest.dependencies ?? {}).filter(
+      (one) => !commands.includes(one),
+    );
+    const all = [manifest, ...needed.map(find).filter((one) => one !== undefined)];
+    return all.map((one) => tarballOf(tarballs, one)).join(" ");
   });
 }
 
