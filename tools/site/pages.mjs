@@ -199,6 +199,13 @@ export const pages = new Map(
       keywords:
         "crd generator zod arktype json schema custom resource definition openapi cel validation types",
     },
+    "docs/using-the-client.md": {
+      title: "Use the Kubernetes client",
+      description:
+        "Watch without a cache, metadata alone, impersonation, quantities, from update to apply, logs and exec.",
+      keywords:
+        "watch metadata PartialObjectMetadata impersonate quantity server-side apply client-node logs exec port-forward",
+    },
     "docs/status-conditions-events-finalizers.md": {
       title: "Status, conditions, Events and finalizers of an operator",
       description:

@@ -10,7 +10,12 @@ export interface WatchedRequest {
   readonly signal: AbortSignal;
 
   /** The term under which the reconcile runs: of the leader, or of the key's slot. */
-  readonly leadership?: { readonly isHeld: boolean } | undefined;
+  readonly leadership?:
+    | {
+        /** Whether the term still holds. */
+        readonly isHeld: boolean;
+      }
+    | undefined;
 }
 
 /** The replica of a reconcile. */
