@@ -38,7 +38,9 @@ function setupOf(guide, packages, tarballs) {
   const find = (name) => packages.find((one) => one.manifest.name === name)?.manifest;
   return commands.replace(/@holdfast\/[\w-]+/g, (name) => {
     const manifest = find(name);
-    const needed = Object.keys(manifest.dependencies).filter((one) => !commands.includes(one));
+    const needed = Object.keys(manifest.dependencies ?? {}).filter(
+      (one) => !commands.includes(one),
+    );
     const all = [manifest, ...needed.map(find).filter((one) => one !== undefined)];
     return all.map((one) => tarballOf(tarballs, one)).join(" ");
   });
