@@ -15,6 +15,11 @@ const LONG = 4_000;
 const say = (/** @type {unknown[]} */ ...words) =>
   process.stdout.write(`${words.join(" ")} ${realClock.now()}\n`);
 
+// From now on SIGTERM stops it in order: before, it would end the process.
+process.on("newListener", (event) => {
+  if (event === "SIGTERM") process.stdout.write("up\n");
+});
+
 await runOperator({
   name: "candidate",
   identity,

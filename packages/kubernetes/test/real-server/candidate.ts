@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { realClock } from "@holdfast/clock";
+import { deferred } from "@holdfast/clock/internal";
 import type { ApiServer } from "../../../../services/apiserver.mjs";
 
 /** What a {@link Candidate} runs: a module of this folder, with arguments behind its identity and namespace. */
@@ -29,6 +30,7 @@ export class Candidate implements AsyncDisposable {
   readonly exited: Promise<number | null>;
   readonly #child: ChildProcess;
   readonly #terms: Term[] = [];
+  readonly #up = deferred<void>();
   #killedAt: number | undefined;
 
   constructor(
@@ -78,8 +80,9 @@ export class Candidate implements AsyncDisposable {
     this.#child.kill("SIGCONT");
   }
 
-  /** Sends SIGTERM. Resolves with the exit code. */
+  /** Sends SIGTERM, once it hears it. Resolves with the exit code. */
   async stop(): Promise<number | null> {
+    await Promise.race([this.#up.promise, this.exited]);
     this.#child.kill("SIGTERM");
     return await this.exited;
   }
@@ -92,6 +95,10 @@ export class Candidate implements AsyncDisposable {
     const [word, token, known, at] = line
       .split(" ")
       .map((part, i) => (i === 0 ? part : Number(part)));
+    if (word === "up") {
+      this.#up.resolve();
+      return;
+    }
     const term = { identity: this.identity, token: Number(token), known: Number(known) };
     const last = this.#terms.at(-1);
     if (word === "leads") this.#terms.push({ ...term, from: Number(at), until: undefined });

@@ -10,6 +10,11 @@ const [identity = "", namespace = "", provider = ""] = process.argv.slice(2);
 const { API_URL = "", API_CA, API_TOKEN = "" } = process.env;
 const ConfigMap = builtIn("v1", "ConfigMap");
 
+// From now on SIGTERM stops it in order: before, it would end the process.
+process.on("newListener", (event) => {
+  if (event === "SIGTERM") process.stdout.write("up\n");
+});
+
 await runOperator({
   name: "candidate",
   identity,
