@@ -64,7 +64,8 @@ export interface RunOptions {
    * Returns the time that the stop may take, in milliseconds, from 0 to `Infinity`: called once `signal` has aborted. A
    * `Manager` passes one to each of its runnables, so that all of them together stop within its `stopTimeout`. A controller
    * that would take longer shortens its `grace`, and its `abortGrace` to a quarter of the time; a relay of the outbox shortens
-   * its `grace`; an elector, and shards, release their leases within half of it; a manager takes it as its `stopTimeout`, if that is longer.
+   * its `grace`; an elector, and shards, release their leases within half of it; a manager takes it as its `stopTimeout`, if that is longer. An error of it,
+   * or a result that is no such time, is reported, and the run takes its own times.
    *
    * @defaultValue none: the run takes the times of its own options
    */

@@ -43,8 +43,9 @@ export interface GroupOptions {
   /**
    * How long the runnables may take to end, in milliseconds. At least 0, or `Infinity`.
    *
-   * The group always gets this time in full, however long the groups before it took. The sum of all
-   * groups may not exceed {@link ManagerOptions.stopTimeout}.
+   * The group gets this time in full, however long the groups before it took, unless the run has less than
+   * {@link ManagerOptions.stopTimeout} (`stopWithin` of `RunOptions`): then it gets a share. The sum of all groups
+   * may not exceed `stopTimeout`.
    *
    * @defaultValue the longest `stopTimeout` of its runnables, plus 1 s. If none has one, the rest of the manager's
    * `stopTimeout`, minus the time of each group that stops later: its own, or 1 s. If the rest is too short for these times,

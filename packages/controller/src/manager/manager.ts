@@ -1,12 +1,14 @@
 import { onAbort } from "@holdfast/clock";
 import {
   aborted,
+  callSafely,
   holdOpen,
   type Kinds,
   messageOf,
   parsed,
   read,
   requireMethods,
+  requireNotNegative,
   requireText,
 } from "@holdfast/clock/internal";
 import type { Leadership } from "../leadership.ts";
@@ -106,12 +108,14 @@ export class Manager implements AsyncDisposable {
    *
    * @param runnable - see {@link Runnable}
    * @param options - see {@link AddRunnableOptions}
-   * @throws RangeError if its name is empty or taken, or the group is unknown, TypeError for a bad
-   * argument, Error if the manager was started
+   * @throws RangeError if its name is empty or taken, the group is unknown, or its `stopTimeout` is out of its range,
+   * TypeError for a bad argument, Error if the manager was started
    */
   add(runnable: Runnable, options: AddRunnableOptions = {}): void {
     requireMethods("runnable", runnable, ["run"]);
     requireText("runnable.name", runnable.name);
+    if (runnable.stopTimeout !== undefined)
+      requireNotNegative("runnable.stopTimeout", runnable.stopTimeout);
     const given = read("options", options, "add", ADD_RUNNABLE_OPTIONS);
     const { group: wanted = this.#groups.at(-1)?.name } = given;
     const group = this.#groups.find(({ name }) => name === wanted);
@@ -221,10 +225,13 @@ export class Manager implements AsyncDisposable {
     const { reason } = this.#halt.signal;
     const { clock, stopTimeout } = this.#options;
     const start = clock.monotonic();
-    const total = Math.min(stopTimeout, stopWithin());
+    const total = Math.min(stopTimeout, this.#timeOf(stopWithin));
     this.#state = "stopping";
     this.#log("info", { reason: messageOf(reason) }, "manager stopping");
-    const times = this.#started.map((group) => group.stopTimes);
+    const isShort = total < stopTimeout; // then the options of the groups may exceed it
+    const times = this.#started.map(({ stopTimes: { fixed, wish } }) =>
+      isShort ? { fixed: undefined, wish: fixed ?? wish } : { fixed, wish },
+    );
     for (const [index, group] of this.#started.entries()) {
       const elapsed = Math.ceil(clock.monotonic() - start);
       const later = times.slice(index + 1);
@@ -234,6 +241,18 @@ export class Manager implements AsyncDisposable {
     }
     this.#state = "stopped";
     this.#log("info", {}, "manager stopped");
+  }
+
+  /** An error of the caller must not keep the groups from their stop. */
+  #timeOf(stopWithin: () => number): number {
+    let time = Number.POSITIVE_INFINITY;
+    callSafely(
+      () => {
+        time = requireNotNegative("the time of options.stopWithin()", stopWithin());
+      },
+      (err) => this.#log("error", { err }, "stopWithin failed; the stop takes stopTimeout"),
+    );
+    return time;
   }
 
   #report(error: RunnableError): void {

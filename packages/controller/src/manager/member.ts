@@ -27,8 +27,14 @@ export class Member {
     return this.runnable.name;
   }
 
+  /** Undefined also for a time that has become invalid since it was added: it must not end the stop of the others. */
   get stopTimeout(): number | undefined {
-    return this.runnable.stopTimeout;
+    try {
+      const { stopTimeout } = this.runnable;
+      return Number(stopTimeout) >= 0 ? stopTimeout : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   get state(): RunnableState {

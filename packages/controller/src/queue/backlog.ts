@@ -283,6 +283,8 @@ export class Backlog<Item> {
   #recordOf(key: string, item: Item): QueueItem<Item> {
     const known = this.#records.get(key);
     if (known !== undefined) {
+      // Its group may be another one since it was last queued.
+      if (known.state === "idle") this.#fair?.itemOf(key, item, known);
       known.item = item;
       return known;
     }

@@ -95,13 +95,14 @@ export class FairItems<Item> {
   }
 
   keys(): string[] {
-    const turns: string[][] = [];
+    let turns: string[][] = [];
     for (let group = this.#first; group !== undefined; group = group.next)
       turns.push(group.items.keys());
-    const rounds = Math.max(0, ...turns.map(({ length }) => length));
     const keys: string[] = [];
-    for (let round = 0; round < rounds; round++)
-      for (const turn of turns) if (round < turn.length) keys.push(turn[round] as string);
+    for (let round = 0; turns.length > 0; round++) {
+      for (const turn of turns) keys.push(turn[round] as string);
+      turns = turns.filter(({ length }) => length > round + 1);
+    }
     return keys;
   }
 

@@ -56,7 +56,7 @@ interface Slot {
  * | a replica has less than its share | it asks the one with the most slots, which gives one up: aborts its `signal`, waits for `lead`, releases the lease |
  * | the signal of {@link Shards.run} aborts | the same for all slots |
  * | a process stands still, or cannot reach the locks | `lost` aborts at the renew deadline; others take its slots when the leases run out |
- * | one lock rejects, or does not answer | its slot is left alone and tried again at each look; `status().failing` names it; the other slots go on. While `"count"` fails, no slot is taken |
+ * | one lock rejects, or does not answer | its slot is left alone and tried again at each look; `status().failing` names it; the other slots go on. While `"count"` fails, a process that holds a slot takes free ones, and no slot is asked for or given up |
  * | the work of a slot ignores its signal for a lease | `status().stuck` and a warning name the slot; other slots are given up meanwhile |
  *
  * All that a `LeaderElector` promises holds for a slot: one holder at any time, provided that `lead` ends within
@@ -224,15 +224,25 @@ export class Shards implements KeyShards {
 
   /** Looks at all slots, and does what is to do. A lock that fails costs its own slot alone. */
   async #look(signal: AbortSignal): Promise<void> {
-    if (await this.#agree(signal)) {
+    const agrees = await this.#agree(signal);
+    if (agrees || this.#agreedOnce) {
       await this.#read(signal);
-      if (!signal.aborted) await this.#act(signal);
+      if (!signal.aborted) await this.#act(signal, agrees);
     }
     if (!signal.aborted) this.#report();
   }
 
-  /** Takes, gives up and asks for slots, by what was read. */
-  async #act(signal: AbortSignal): Promise<void> {
+  /**
+   * Whether this process has agreed on the number of slots, and holds one since: then a change of the number, which stops
+   * all processes, cannot have happened unseen. It takes free slots, so that those of a process that has died are not
+   * left to one with another number, and gives none up to such a process.
+   */
+  get #agreedOnce(): boolean {
+    return this.#agreement !== undefined && this.#slots.some(({ term }) => term?.holdsLease);
+  }
+
+  /** Takes slots, and gives up and asks for some if all agree on their number, by what was read. */
+  async #act(signal: AbortSignal, agrees: boolean): Promise<void> {
     const { identity, retryPeriod } = this.#options;
     const { take, give, ask } = decideShards({
       identity,
@@ -240,7 +250,7 @@ export class Shards implements KeyShards {
       isGiving: this.#slots.some((slot) => isGiving(slot) && !this.#isStuck(slot)),
       patience: 2 * retryPeriod,
     });
-    if (give !== undefined) {
+    if (agrees && give !== undefined) {
       const reason = new DOMException("another replica has asked for the slot", "AbortError");
       this.#slots[give]?.term?.stop(reason);
     }
@@ -249,7 +259,7 @@ export class Shards implements KeyShards {
       taken.map((slot) => this.#try(slot.lease, "write", () => this.#take(slot, signal), signal)),
     );
     const before = this.#wanted;
-    this.#ask(ask === undefined ? undefined : this.#slots[ask], signal);
+    this.#ask(!agrees || ask === undefined ? undefined : this.#slots[ask], signal);
     // A request that stands was renewed with the reads.
     if (this.#wanted !== undefined && this.#wanted !== before)
       await this.#renewWish(this.#wanted, signal);

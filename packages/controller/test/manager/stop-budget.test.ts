@@ -6,7 +6,6 @@ import {
   type ManagerOptions,
   MemoryLock,
   type Runnable,
-  type RunOptions,
   silentLogger,
 } from "@holdfast/controller";
 import { describe, expect, it } from "vitest";
@@ -180,7 +179,7 @@ describe("a manager stops within its stopTimeout of 28 s", () => {
   });
 });
 
-it.each<[string, RunOptions["stopWithin"]]>([
+const BAD_TIMES: [string, () => number][] = [
   [
     "throws",
     () => {
@@ -189,17 +188,83 @@ it.each<[string, RunOptions["stopWithin"]]>([
   ],
   ["returns NaN", () => Number.NaN],
   ["returns less than 0", () => -1],
-])("a controller whose stopWithin %s takes its own times", async (_, stopWithin) => {
+];
+
+describe.each(BAD_TIMES)("a time to stop that %s", (_, time) => {
+  it("leaves a manager its stopTimeout, and each group its stop", async () => {
+    const clock = new FakeClock();
+    const groups = [{ name: "a" }, { name: "b" }];
+    const manager = new Manager({ clock, groups, logger: silentLogger });
+    for (const { name } of groups) manager.add(busy(name, clock), { group: name });
+    const stop = new AbortController();
+    const run = manager.run(stop.signal, { stopWithin: time });
+    await clock.step(0);
+    stop.abort();
+    await clock.step(26_999);
+    expect(manager.status().state).toBe("stopping");
+    await clock.step(1);
+    expect(manager.status().state).toBe("stopped");
+    await run;
+  });
+
+  it("is refused for a runnable, and one that becomes so leaves the others their stop", async () => {
+    const clock = new FakeClock();
+    const manager = new Manager({
+      ...{ clock, logger: silentLogger },
+      groups: [{ name: "a" }, { name: "b" }, { name: "c" }],
+    });
+    let stopTimeout = time;
+    const part: Runnable = {
+      ...{ name: "odd", run: (signal) => clock.sleep(NEVER, { signal }) },
+      get stopTimeout() {
+        return stopTimeout();
+      },
+    };
+    expect(() => manager.add(part)).toThrow(/odd|runnable\.stopTimeout must be/);
+    stopTimeout = () => 1;
+    manager.add(part, { group: "b" });
+    for (const name of ["a", "c"]) manager.add(busy(name, clock), { group: name });
+    stopTimeout = time;
+    const stop = new AbortController();
+    const run = manager.run(stop.signal);
+    await clock.step(0);
+    stop.abort();
+    await clock.step(28_000);
+    expect(manager.status().state).toBe("stopped");
+    await run;
+  });
+});
+
+it("groups with times of their own end within the time that a manager has", async () => {
   const clock = new FakeClock();
+  const groups = ["a", "b"].map((name) => ({ name, stopTimeout: 14_000 }));
+  const manager = new Manager({ clock, groups, logger: silentLogger });
+  for (const { name } of groups) manager.add(stuck(name), { group: name });
   const stop = new AbortController();
-  const run = busy("a", clock).run(stop.signal, { stopWithin });
+  const run = errorOf(manager.run(stop.signal, { stopWithin: () => 5_000 }));
   await clock.step(0);
   stop.abort();
-  await clock.step(19_999);
-  let hasEnded = false;
-  void run.then(() => (hasEnded = true));
-  await clock.step(0);
-  expect(hasEnded).toBe(false);
-  await clock.step(1);
-  await run;
+  await clock.step(5_000);
+  expect(manager.status().state).toBe("stopped");
+  expect(String(await run)).toBe(
+    'AggregateError: "b" not stopped within 2500 ms; "a" not stopped within 2500 ms',
+  );
 });
+
+it.each(BAD_TIMES)(
+  "a controller whose stopWithin %s takes its own times",
+  async (_, stopWithin) => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const run = busy("a", clock).run(stop.signal, { stopWithin });
+    await clock.step(0);
+    stop.abort();
+    await clock.step(19_999);
+    let hasEnded = false;
+    void run.then(() => (hasEnded = true));
+    await clock.step(0);
+    expect(hasEnded).toBe(false);
+    await clock.step(1);
+    await run;
+  },
+);

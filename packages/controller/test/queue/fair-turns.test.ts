@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Controller, silentLogger, WorkQueue } from "@holdfast/controller";
+import { Controller, silentLogger, type WorkItem, WorkQueue } from "@holdfast/controller";
 import { seededRandom } from "@holdfast/wait";
 import { describe, expect, inject, it } from "vitest";
 
@@ -98,6 +98,21 @@ describe("groups take turns", () => {
     await clock.step(10);
     expect(drained(queue)).toEqual(["a", "b"]);
     expect(asked).toEqual(["a", "b"]);
+  });
+
+  it.each<[string, (queue: WorkQueue, work: WorkItem<string> | undefined) => void]>([
+    ["its work is done", (_, work) => work?.done()],
+    ["its delay is cancelled", (queue) => queue.cancel("x")],
+  ])("a key moves to another group once %s", (door, end) => {
+    let group = "a";
+    const queue = new WorkQueue({ fairBy: (key) => (key === "x" ? group : "a") });
+    queue.add("x", door === "its delay is cancelled" ? { after: 10 } : {});
+    const work = queue.take();
+    for (const key of ["a1", "a2"]) queue.add(key);
+    end(queue, work);
+    group = "b";
+    queue.add("x");
+    expect(drained(queue)).toEqual(["a1", "x", "a2"]);
   });
 
   it.each([

@@ -71,6 +71,19 @@ const FAULTS: Record<string, Fault> = {
   }),
 };
 
+/** A fault that comes and goes. */
+function toggled(fault: string, isOn: () => boolean): Fault {
+  return (lock) => {
+    const bad = { ...lock, ...FAULTS[fault]?.(lock) };
+    const now = (): ResourceLock => (isOn() ? bad : lock);
+    return {
+      get: (signal) => now().get(signal),
+      create: (record, signal) => now().create(record, signal),
+      update: (record, version, signal) => now().update(record, version, signal),
+    };
+  };
+}
+
 /** Locks that are read in one request, as rows of a table are. One that is bad fails the whole request. */
 class ListingLock implements ResourceLock {
   readonly description = "row";
@@ -265,6 +278,57 @@ it("a lock of the count that fails is named, and held slots stay", async () => {
   expect([heldBy(a).length, heldBy(b).length]).toEqual([8, 8]);
   stop.abort();
   await Promise.all(runs);
+});
+
+describe("while the lock of the count fails", () => {
+  const doors = Object.keys(FAULTS).filter((fault) => fault !== "rejects its release");
+
+  it.each(doors)(
+    "that %s, replicas that have agreed take the slots of a dead one",
+    async (fault) => {
+      let isBroken = false;
+      const faults = { count: toggled(fault, () => isBroken) };
+      const [a, b] = ["a", "b"].map((id) => replica(id, { faults })) as [Shards, Shards];
+      const leave = new AbortController();
+      const runs = [a.run(stop.signal), b.run(leave.signal)];
+      await clock.step(90_000);
+      expect([heldBy(a).length, heldBy(b).length]).toEqual([8, 8]);
+      isBroken = true;
+      await clock.step(60_000);
+      leave.abort();
+      await clock.step(15_000);
+      expect(heldBy(a)).toEqual(all);
+      expect(a.status().failing.map(({ lock }) => lock)).toEqual(["count"]);
+      // One that has never agreed may have another number.
+      const late = replica("late", { faults });
+      runs.push(late.run(stop.signal));
+      await clock.step(120_000);
+      expect([heldBy(a), heldBy(late)]).toEqual([all, []]);
+      stop.abort();
+      await clock.run(() => Promise.allSettled(runs));
+      expect(clock.waiters()).toBe(0);
+    },
+  );
+
+  it("one that has lost all its slots takes none", async () => {
+    let isBroken = false;
+    let isLost = false;
+    const faults: Record<string, Fault> = { count: toggled("rejects all", () => isBroken) };
+    for (const slot of all) faults[`slot-${slot}`] = toggled("rejects all", () => isLost);
+    const a = replica("a", { faults });
+    const run = a.run(stop.signal);
+    await clock.step(10_000);
+    [isBroken, isLost] = [true, true];
+    await clock.step(60_000);
+    isLost = false;
+    await clock.step(60_000);
+    expect(heldBy(a)).toEqual([]);
+    isBroken = false;
+    await clock.step(10_000);
+    expect(heldBy(a)).toEqual(all);
+    stop.abort();
+    await clock.run(() => run);
+  });
 });
 
 it("an emptied file of a lock leaves the other slots", async () => {

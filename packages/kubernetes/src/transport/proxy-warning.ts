@@ -28,7 +28,7 @@ function covers(pattern: string, url: URL): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const { address, name = address, port } = WITH_PORT.exec(pattern)?.groups ?? {};
   if (pattern === "" || (port !== undefined && port !== portOf(url))) return false;
-  const entry = (name ?? pattern).toLowerCase().replace(/^\*\./, ".");
+  const entry = (name ?? pattern.replace(/^\[(.*)\]$/, "$1")).toLowerCase().replace(/^\*\./, ".");
   return entry === "*" || isWithin(host, entry) || isInRange(host, entry);
 }
 

@@ -2,9 +2,11 @@ import { onAbort } from "@holdfast/clock";
 import {
   abortable,
   anything,
+  callSafely,
   func,
   type Kinds,
   read,
+  requireNotNegative,
   requireSignal,
 } from "@holdfast/clock/internal";
 import type { RunOptions } from "@holdfast/controller";
@@ -147,7 +149,15 @@ export class Relay {
     this.#state = "stopping";
     for (const held of this.#queue.clear()) this.#release(held);
     this.#outcomes.flush();
-    const within = stopWithin?.() ?? Number.POSITIVE_INFINITY;
+    let within = Number.POSITIVE_INFINITY;
+    // An error of the caller must not keep the messages from their end.
+    callSafely(
+      () => {
+        if (stopWithin !== undefined)
+          within = requireNotNegative("the time of options.stopWithin()", stopWithin());
+      },
+      (error) => report({ type: "error", error }, this.#options),
+    );
     // Half of a short time at most is left to the last two requests, which take a few milliseconds as a rule.
     const left = Math.min(grace, within - Math.min(2 * storeTimeout, within / 2));
     using _ = clock.afterFunc(left, () => this.#cut.abort(new Error("grace is over")), {

@@ -621,6 +621,27 @@ describe("a relay that stops", () => {
     expect(clock.waiters()).toBe(0);
   });
 
+  it.each<[string, () => number]>([
+    [
+      "throws",
+      () => {
+        throw new RangeError("odd");
+      },
+    ],
+    ["returns NaN", () => Number.NaN],
+    ["returns less than 0", () => -1],
+  ])("takes its own times, and reports it, if stopWithin %s", async (_, stopWithin) => {
+    const { clock, relay, save, stop, types } = setUp({ respond: () => clock.sleep(10 * SECOND) });
+    await save([1]);
+    const run = relay.run(stop.signal, { stopWithin });
+    await clock.step(SECOND);
+    stop.abort();
+    await clock.step(10 * SECOND);
+    await run;
+    expect(types()).toEqual(["error", "delivered"]);
+    expect(clock.waiters()).toBe(0);
+  });
+
   it("does not wait to write again after its grace", async () => {
     const { clock, save, stop, types, runs } = setUp({
       grace: 0,

@@ -17,6 +17,7 @@ import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
+import { LateVerdict } from "../retry/late-verdict.ts";
 import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
 import type { Attempt } from "../retry/retry-options.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
@@ -113,8 +114,8 @@ export type Truthy<Value> = Exclude<Value, false | 0 | 0n | "" | null | undefine
  * each call receives a signal of its own; with `timeout` alone, all calls of one poll share one.
  *
  * An abort and an expired time limit do not wait for `fn`, so pass its signal on. A later result is
- * ignored, but for a {@link TerminalError} of a call that exceeded `attemptTimeout`: if it comes before the next call,
- * `poll` rejects with it in place of that call.
+ * ignored, but for a {@link TerminalError} or a {@link RetryAfterError} of a call that exceeded `attemptTimeout`: if it
+ * comes before the next call, it is the result of that call, which is not made.
  *
  * By default an error rejects: otherwise a mistake in `fn` would look like a condition that is never
  * true. To continue after some errors, pass an `onError` that rethrows the others.
@@ -172,15 +173,9 @@ export async function poll<Value>(
   const { signal } = whole;
   let limit: Deadline;
 
-  /** The terminal error of a call that had timed out. */
-  let verdict: { readonly error: unknown } | undefined;
-  const onLate = {
-    error: (error: unknown): void => {
-      if (isTerminalError(error)) verdict ??= { error };
-    },
-  };
-
+  const late = new LateVerdict();
   const run = (): Promise<Value> => {
+    const verdict = late.take();
     if (verdict !== undefined) throw verdict.error;
     startedAt = clock.monotonic();
     limit = new Deadline(attemptTimeout, { clock, signal });
@@ -188,7 +183,7 @@ export async function poll<Value>(
     // A deadline that never comes would be a frame in the stack of every error.
     return attemptTimeout === NEVER
       ? abortable(fn, signal, undefined, given)
-      : limit.wait(fn, given, onLate);
+      : limit.wait(fn, given, late);
   };
   const failed = (error: unknown): unknown => {
     startedAt = undefined;

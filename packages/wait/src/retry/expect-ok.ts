@@ -232,11 +232,14 @@ async function readStart(body: unknown, exchange: Exchange | undefined): Promise
     .trim();
 }
 
-/** Recursive, because each read waits for the one before and no delay lies in between. */
-async function readInto(bytes: number[], reader: Reader): Promise<void> {
+/**
+ * Recursive, because each read waits for the one before and no delay lies in between. In at most one read for each byte:
+ * no timer would end a stream of empty chunks, which come without a turn of the event loop.
+ */
+async function readInto(bytes: number[], reader: Reader, reads = MAX_BODY): Promise<void> {
   const { done, value } = await reader.read();
   bytes.push(...(value ?? []).slice(0, MAX_BODY - bytes.length));
-  if (!done && bytes.length < MAX_BODY) await readInto(bytes, reader);
+  if (!done && bytes.length < MAX_BODY && reads > 1) await readInto(bytes, reader, reads - 1);
 }
 
 const CODE = "ERR_WAIT_HTTP";

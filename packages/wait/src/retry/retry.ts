@@ -20,6 +20,7 @@ import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { isTimeoutError } from "../limit/timeout-error.ts";
+import { LateVerdict } from "./late-verdict.ts";
 import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "./retry-after-error.ts";
 import type { Attempt, RetryContext, RetryOptions } from "./retry-options.ts";
 import { isTerminalError } from "./terminal-error.ts";
@@ -72,8 +73,9 @@ const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 2, jitter: 0.5,
  * each attempt receives a signal of its own; with `timeout` alone, all attempts of a call share one.
  *
  * An abort and an expired time limit do not wait for `fn`, so pass its signal on. A later result
- * is ignored, but for a {@link TerminalError} of an attempt that exceeded `attemptTimeout`: if it comes before the next
- * attempt, `retry` rejects with it in place of that attempt. Attempts overlap only if one continues after its signal has aborted.
+ * is ignored, but for a {@link TerminalError} or a {@link RetryAfterError} of an attempt that exceeded `attemptTimeout`: if
+ * it comes before the next attempt, it takes the place of the `TimeoutError`, so `retry` rejects with it or waits as long
+ * as it names. Attempts overlap only if one continues after its signal has aborted.
  *
  * @param fn - the work; receives the number of the attempt and a signal, see {@link Attempt}
  * @param options - see {@link RetryOptions}
@@ -120,22 +122,15 @@ export async function retry<Value>(
   let lastError: unknown;
   /** The last error that was not a timeout: timeouts caused by timeouts would form an endless chain. */
   let lastFailure: unknown;
-  /** The terminal error of an attempt that had timed out. */
-  let verdict: { readonly error: unknown } | undefined;
-  const onLate = {
-    error: (error: unknown): void => {
-      if (isTerminalError(error)) verdict ??= { error };
-    },
-  };
+  const late = new LateVerdict();
   const deadline = new Deadline(plan.timeout, { clock, signal: plan.stop, cause: () => lastError });
   const { signal } = deadline;
 
   const callOnce = (attempt: number): Promise<Value> => {
-    if (verdict !== undefined) throw verdict.error;
     // A deadline that never comes would be a frame in the stack of every error.
     if (attemptTimeout === NEVER) return abortable(fn, signal, undefined, { attempt, signal });
     const limit = new Deadline(attemptTimeout, { clock, signal, cause: () => lastFailure });
-    return limit.wait(fn, { attempt, signal: limit.signal }, onLate);
+    return limit.wait(fn, { attempt, signal: limit.signal }, late);
   };
 
   try {
@@ -147,7 +142,7 @@ export async function retry<Value>(
       } catch (error) {
         lastError = error;
         lastFailure = isTimeoutError(error) ? lastFailure : error;
-        await pause(plan, { attempt, error, start, signal });
+        await pause(plan, { attempt, error, start, signal }, late);
       }
     }
   } catch (error) {
@@ -167,8 +162,11 @@ interface Failure {
   readonly signal: AbortSignal;
 }
 
-/** Waits between two attempts. Throws the error of the first one if no other may follow. */
-async function pause(plan: Plan, failure: Failure): Promise<void> {
+/**
+ * Waits between two attempts. Throws the error of the first one if no other may follow. A verdict that comes meanwhile
+ * takes the place of that error.
+ */
+async function pause(plan: Plan, failure: Failure, late: LateVerdict): Promise<void> {
   const { clock, budget } = plan;
   let delay = planDelay(plan, failure);
   const reserved = budget?.reserve();
@@ -180,6 +178,10 @@ async function pause(plan: Plan, failure: Failure): Promise<void> {
     reserved?.giveBack();
     throw error;
   }
+  const verdict = late.take();
+  if (verdict === undefined) return;
+  reserved?.giveBack();
+  await pause(plan, { ...failure, ...verdict }, late);
 }
 
 /** Chooses the delay before the next attempt, or throws the error if none may follow. */

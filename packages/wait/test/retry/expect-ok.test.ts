@@ -10,6 +10,7 @@ import {
   retry,
 } from "@holdfast/wait";
 import { describe, expect, it, vi } from "vitest";
+import { errorOf } from "../../../../test/error-of.ts";
 
 const URL_WITH_SECRETS = "https://user:password@api.example.com/v1/pods?token=secret#fragment";
 
@@ -200,6 +201,19 @@ it("throws for the status after 100 ms if the body stalls, with what came", asyn
   expect([cancel.mock.calls.length, clock.waiters()]).toEqual([1, 0]);
 });
 
+it("throws for the status of a body whose chunks are empty and never end", async () => {
+  let chunks = 0;
+  const body = new ReadableStream({
+    pull(stream) {
+      if (++chunks > 10_000) stream.error(new Error("read on and on"));
+      else stream.enqueue(new Uint8Array());
+    },
+  });
+  const error = await errorOf(expectOk(answer(404, { body }), { request: {} }));
+  expect(isTerminalError(error)).toBe(true);
+  expect(chunks).toBeLessThan(1_100);
+});
+
 it("leaves no timer when the body is read in time", async () => {
   const clock = new FakeClock();
   await expectOk(answer(500, { body: "busy" }), { clock, request: {} }).catch(() => {});
@@ -265,10 +279,18 @@ describe("a body that stalls in a short attempt does not hide the status", () =>
     ]);
   });
 
-  it("of a retry: the time in Retry-After is kept", async () => {
-    const responses = [stalled(429, { "retry-after": "7" }), stalled(404)];
-    const next = () => responses.shift() as Response;
-    const { requests, error } = await requestsOf(doors.retry(500), next);
-    expect([requests, isTerminalError(error)]).toEqual([[0, 7_100], true]);
-  });
+  it.each([
+    ["retry", 500, 7_100], // the body is given up after 100 ms
+    ["retry", 50, 7_150], // the attempt ends after 50 ms, and the next one was due 100 ms later
+    ["poll", 500, 7_100],
+    ["poll", 50, 7_150],
+  ] as const)(
+    "of %s, with attempts of %i ms: the time in Retry-After is kept",
+    async (door, attemptTimeout, second) => {
+      const responses = [stalled(429, { "retry-after": "7" }), stalled(404)];
+      const next = () => responses.shift() as Response;
+      const { requests, error } = await requestsOf(doors[door](attemptTimeout), next);
+      expect([requests, isTerminalError(error)]).toEqual([[0, second], true]);
+    },
+  );
 });

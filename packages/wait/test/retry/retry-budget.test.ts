@@ -111,6 +111,18 @@ describe("a retry budget", () => {
     expect([requests, budget.status().retries]).toEqual([1 + retries, retries]);
   });
 
+  it("gets a retry back that is not made, because an attempt beyond its time has failed for good", async () => {
+    const budget = new RetryBudget({ share: 1, minPerSecond: 0 });
+    const late = async (): Promise<never> => {
+      requests++;
+      await clock.sleep(60);
+      throw new TerminalError("404");
+    };
+    const rejected = errorOf(retry(late, { budget, clock, backoff: fixed, attemptTimeout: 50 }));
+    expect(String(await clock.run(() => rejected))).toBe("TerminalError: 404");
+    expect([requests, budget.status().retries]).toEqual([1, 0]);
+  });
+
   it("counts no call that its signal has ended before", async () => {
     const budget = new RetryBudget();
     await errorOf(retry(down, { budget, clock, signal: AbortSignal.abort() }));
