@@ -20,8 +20,6 @@ const REST = 200;
 
 /** Real processes, each a {@link ProcessGroup}. However this program ends, short of SIGKILL, no group outlives it. */
 export class RealProcessTable implements ProcessTable {
-  /** Whether a process could not be stopped. */
-  hasLost = false;
   readonly #options: RealProcessTableOptions;
   readonly #groups = new Set<ProcessGroup>();
 
@@ -70,10 +68,9 @@ export class RealProcessTable implements ProcessTable {
       for (const stream of [group.child.stdout, group.child.stderr])
         (stream as Socket | null)?.unref();
       this.#groups.delete(group);
-      if (group.problem !== undefined) {
-        this.hasLost = true; // Its entry stays: the next start looks after it.
+      // Its entry stays: the next start looks after it.
+      if (group.problem !== undefined)
         return { kind: "error", code: EXIT.failed, message: group.problem, isLost: true };
-      }
       entry?.[Symbol.dispose]();
       if (exit.code === 0) return { kind: "code", code: 0 };
       const words = output.lastWords(name);
