@@ -52,9 +52,11 @@ export class RealProcessTable implements ProcessTable {
     const entry = roster?.add(pid);
     const read = output.follow(name, [group.child.stdout, group.child.stderr]);
     let isStopping = false;
+    let isDraining = false;
     const signal = (which: NodeJS.Signals): void => {
       isStopping = true;
       if (which === "SIGKILL") return void group.killAfter(0);
+      if (isDraining) return; // What its first process has left is told to stop.
       group.signal(which);
       group.signal("SIGCONT"); // A stopped process could not react.
     };
@@ -62,7 +64,10 @@ export class RealProcessTable implements ProcessTable {
       const exit = await group.exited;
       // The grace belongs to the whole group, not to its first process.
       if (isStopping) await group.empty();
-      else await group.stop(launch.grace);
+      else {
+        isDraining = true;
+        await group.stop(launch.grace);
+      }
       await Promise.race([read, clock.sleep(REST)]);
       // What a daemon prints later is still read, and keeps nothing running.
       for (const stream of [group.child.stdout, group.child.stderr])
