@@ -1,6 +1,15 @@
 import { ChildProcess, type SpawnOptions, type StdioOptions, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  constants as fsConstants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
 import { constants } from "node:os";
 import { resolve } from "node:path";
 import type { Clock } from "@holdfast/clock";
@@ -45,8 +54,11 @@ const MARK = "HOLDFAST_GROUP";
 
 /** Groups that are not empty, to be killed if this process ends before them. */
 const running = new Set<ProcessGroup>();
+/** Whether a process could not be stopped: no success, whatever else has succeeded. */
+let hasLost = false;
 process.once("exit", () => {
   for (const group of running) group.kill();
+  if (hasLost && process.exitCode === EXIT.ok) process.exitCode = EXIT.failed;
 });
 
 /**
@@ -159,6 +171,7 @@ export class ProcessGroup {
   /** Waits no longer for processes that cannot be stopped. */
   #abandon(): void {
     if (this.problem !== undefined) return;
+    hasLost = true;
     this.problem = `cannot stop ${this.#members().map(describeProcess).join(", ")}`;
     this.#options.onProblem(this.problem);
     running.delete(this);
@@ -208,12 +221,36 @@ function startOrFail(
   args: readonly string[],
   settings: SpawnOptions & { readonly cwd: string | undefined },
 ): ChildProcess {
+  const { stdio = "pipe" } = settings;
+  const given = typeof stdio === "string" ? [stdio, stdio, stdio] : stdio;
+  const opened: number[] = [];
   try {
-    return spawn(file, args, settings);
+    const own = given.map((one, fd) => (one === "inherit" && fd > 0 ? pipeAgain(fd, opened) : one));
+    return spawn(file, args, { ...settings, stdio: own });
   } catch (error) {
     const failed = new ChildProcess();
     process.nextTick(() => failed.emit("error", error));
     return failed;
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+}
+
+/**
+ * A pipe of this process, opened a second time. Shared as it is, it would block the writes of this process as it does
+ * those of the command, and a reader that has stopped reading would keep it from hearing signals. Linux only.
+ *
+ * @param opened - receives what the caller closes
+ */
+function pipeAgain(fd: number, opened: number[]): number | "inherit" {
+  const { O_WRONLY, O_NONBLOCK } = fsConstants;
+  try {
+    if (!fstatSync(fd).isFIFO()) return "inherit";
+    const again = openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK); // Does not wait for a reader.
+    opened.push(again);
+    return again;
+  } catch {
+    return "inherit"; // It has no reader, or there is no /proc.
   }
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 
 /**
@@ -70,6 +71,20 @@ export const FROM_TERMINAL: ReadonlySet<NodeJS.Signals> = new Set([
   "SIGTSTP",
   "SIGWINCH",
 ]);
+
+/**
+ * Whether a terminal that closes tells this process alone: it does so to the first process of its session. Known on
+ * Linux.
+ */
+export function isSessionLeader(): boolean {
+  try {
+    const stat = readFileSync("/proc/self/stat", "utf8");
+    const [, , , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return Number(session) === process.pid;
+  } catch {
+    return false;
+  }
+}
 
 /** The signals of this system by their effect. One with two names has the first. */
 export function signalsWith(...effects: readonly Effect[]): readonly NodeJS.Signals[] {

@@ -1,7 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { hurry, type Output } from "./output.ts";
 import type { ProcessGroup } from "./process-group.ts";
-import { effectOf, FROM_TERMINAL, onSignals, signalsWith } from "./signals.ts";
+import { effectOf, FROM_TERMINAL, isSessionLeader, onSignals, signalsWith } from "./signals.ts";
 
 /**
  * A signal that arrives twice within this time is one wish: a closing terminal, concurrently and nodemon
@@ -72,9 +72,14 @@ export class StopSignals implements Disposable {
     const effect = effectOf(signal);
     if (effect === "none") return;
     const isRepeated = effect === "stop" && this.#isRepeated(signal);
-    const isReached = this.#options.keepsTerminal && FROM_TERMINAL.has(signal);
-    if (!isRepeated && !isReached) this.#group?.signal(signal);
+    if (!isRepeated && !this.#hasReached(signal)) this.#group?.signal(signal);
     if (effect === "stop" || (effect === "end" && this.#group === undefined)) this.#stop(signal);
+  }
+
+  /** Whether the terminal has sent a signal to the command, too. */
+  #hasReached(signal: NodeJS.Signals): boolean {
+    if (!this.#options.keepsTerminal || !FROM_TERMINAL.has(signal)) return false;
+    return signal !== "SIGHUP" || !isSessionLeader();
   }
 
   #isRepeated(signal: NodeJS.Signals): boolean {

@@ -29,6 +29,8 @@ export interface TargetOptions extends HttpOptions {
   /** Directory and additional variables of a command; those of this process by default. */
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Receives a process of a command that cannot be stopped. */
+  readonly onProblem: (message: string) => void;
 }
 
 /** How long a TCP connection must stay open, in milliseconds: a proxy accepts before its server is there. */
@@ -173,7 +175,10 @@ function dnsTarget(name: string): Target {
 }
 
 /** A check by a command: its group is empty before the next check starts. */
-function execTarget(line: string, { clock, cwd, env }: TargetOptions): Target {
+function execTarget(line: string, { clock, cwd, env, onProblem }: TargetOptions): Target {
+  const [word = ""] = line.trim().split(/\s/);
+  const isPlain = /^[\w./-]+$/.test(word);
+  const name = `exec:${isPlain ? word : ""}${isPlain && word === line ? "" : "…"}`;
   let last: Promise<void> = Promise.resolve();
   const check = async (signal: AbortSignal): Promise<void> => {
     await last;
@@ -184,11 +189,11 @@ function execTarget(line: string, { clock, cwd, env }: TargetOptions): Target {
       cwd,
       keepsTerminal: false,
       clock,
-      onProblem: () => undefined,
+      onProblem: (message) => onProblem(`${name}: ${message}`),
     });
     last = group.exited.then(async () => {
       await group.stop(0);
-      if (group.problem !== undefined) throw new TerminalError(group.problem);
+      if (group.problem !== undefined) throw new TerminalError("an earlier check runs still");
     });
     last.catch(() => undefined); // The next check tells it.
     using _ = onAbort(signal, () => void group.killAfter(0));
@@ -196,11 +201,5 @@ function execTarget(line: string, { clock, cwd, env }: TargetOptions): Target {
     signal.throwIfAborted();
     if (code !== 0) throw new Error(problem ?? `exit ${code}`);
   };
-  const [word = ""] = line.trim().split(/\s/);
-  const isPlain = /^[\w./-]+$/.test(word);
-  return {
-    name: `exec:${isPlain ? word : ""}${isPlain && word === line ? "" : "…"}`,
-    isServer: false,
-    check,
-  };
+  return { name, isServer: false, check };
 }

@@ -67,17 +67,18 @@ export async function waitMain({ own, command }: Cut, clock: Clock): Promise<num
   const parser = createParser();
   parser.parse(own, { from: "user" });
   const options = parser.opts<WaitCliOptions>();
-  const targets = parser.args.map((text) => targetOf(parser, text, options, clock));
+  const output = openOutput(options);
+  const targets = parser.args.map((text) => targetOf(parser, text, options, { clock, output }));
   if (targets.length === 0) usage(parser, `there is no target. ${DASHES_HINT}`);
   const launch = launchOf(parser, command, options.shell);
   if (launch === undefined && options.server !== undefined)
     usage(parser, "--server needs a command after --: the server is stopped after it");
   if (launch === undefined && options.always === true)
     usage(parser, "--always needs a command after --");
-  const output = openOutput(options);
   const keepsTerminal = process.stdin.isTTY;
   using stops = new StopSignals({ grace: options.grace, keepsTerminal, clock, output });
-  const tools: Tools = { clock, output, stops, keepsTerminal, signal: stops.idle };
+  const startedAt = clock.monotonic();
+  const tools: Tools = { clock, output, stops, keepsTerminal, startedAt, signal: stops.idle };
   if (options.server === undefined) return await waitThenRun(targets, launch, options, tools);
   return await withServer(options.server, targets, launch as Launch, { options, tools });
 }
@@ -87,6 +88,7 @@ interface Tools {
   readonly output: Output;
   readonly stops: StopSignals;
   readonly keepsTerminal: boolean;
+  readonly startedAt: number;
   /** Ends the wait: a stop signal, or the end of the server. */
   readonly signal: AbortSignal;
 }
@@ -118,14 +120,8 @@ async function runCommand(launch: Launch, tools: Tools): Promise<number> {
     if (stops.stoppedBy !== undefined) await group.empty();
     return exit;
   });
-  if (group.problem !== undefined) return failureOf(code); // It has been told.
-  if (problem !== undefined) output.error(problem);
+  if (problem !== undefined && group.problem === undefined) output.error(problem);
   return code;
-}
-
-/** The exit code if a process could not be stopped: no success. */
-function failureOf(code: number): number {
-  return code === EXIT.ok ? EXIT.failed : code;
 }
 
 // ── Waiting ──
@@ -140,11 +136,10 @@ async function waitFor(
   tools: Tools,
 ): Promise<number> {
   const { timeout, delay = 0, any = false } = options;
-  const { clock, output, signal } = tools;
-  const startedAt = clock.monotonic();
+  const { clock, output, startedAt, signal } = tools;
   /** The open targets with the last reason of each. */
   const open = new Map<Target, string>(targets.map((target) => [target, NOT_CHECKED]));
-  const left = () => startedAt + timeout - clock.monotonic();
+  const left = () => Math.max(startedAt + timeout - clock.monotonic(), 0);
   const lines = (more: string) => {
     for (const [{ name }, reason] of open) output.info(`waiting for ${name}: ${reason}${more}`);
   };
@@ -170,7 +165,7 @@ async function waitFor(
     }
   };
   try {
-    await withTimeout(waitForAll, timeout, { clock, signal });
+    await withTimeout(waitForAll, left(), { clock, signal });
     return EXIT.ok;
   } catch (error) {
     if (signal.aborted) return EXIT.failed; // The caller knows why.
@@ -256,7 +251,7 @@ async function withServer(
   { options, tools }: { readonly options: WaitCliOptions; readonly tools: Tools },
 ): Promise<number> {
   const { clock, output, stops } = tools;
-  const occupied = await firstReady(targets, tools);
+  const occupied = await firstReady(targets, options.timeout, tools);
   if (stops.stoppedBy !== undefined) return codeOfSignal(stops.stoppedBy);
   if (occupied !== undefined) {
     output.error(`${occupied.name} answers before the server starts: stop the other process`);
@@ -278,28 +273,27 @@ async function withServer(
     output.error(`the server has ended: ${how}${lastLine() === "" ? "" : `: ${lastLine()}`}`);
     ended.abort();
   });
-  let code: number;
   try {
-    code = await waitThenRun(targets, launch, options, { ...tools, signal: ended.signal });
+    return await waitThenRun(targets, launch, options, { ...tools, signal: ended.signal });
   } finally {
     isOver = true;
     await stops.during(server, () => server.stop(options.grace));
     await exited;
   }
-  return server.problem === undefined ? code : failureOf(code);
 }
 
 /** A target whose place another process has. */
 async function firstReady(
   targets: readonly Target[],
+  timeout: number,
   { clock, stops }: Tools,
 ): Promise<Target | undefined> {
-  for (const target of targets.filter(({ isServer }) => isServer)) {
-    if (stops.idle.aborted) return undefined;
-    const reason = await reasonNow(target, BEFORE_START, clock, stops.idle).catch(String);
-    if (reason === undefined) return target;
-  }
-  return undefined;
+  const servers = targets.filter(({ isServer }) => isServer);
+  const limit = Math.min(BEFORE_START, timeout);
+  const reasons = await Promise.all(
+    servers.map((target) => reasonNow(target, limit, clock, stops.idle).catch(String)),
+  );
+  return servers.find((_, index) => reasons[index] === undefined);
 }
 
 /** Writes what a server prints to stderr: stdout belongs to the command. */
@@ -318,7 +312,12 @@ function passOn({ child }: ProcessGroup): () => string {
 
 // ── Options ──
 
-function targetOf(parser: Command, text: string, options: WaitCliOptions, clock: Clock): Target {
+function targetOf(
+  parser: Command,
+  text: string,
+  options: WaitCliOptions,
+  { clock, output }: Pick<Tools, "clock" | "output">,
+): Target {
   const { not = false, method, status, follow = false, header: headers } = options;
   const { body, insecure = false, cacert, proxy } = options;
   const settings: TargetOptions = {
@@ -332,6 +331,7 @@ function targetOf(parser: Command, text: string, options: WaitCliOptions, clock:
     insecure,
     cacert,
     proxy: proxy === "env",
+    onProblem: (message) => output.error(message),
   };
   try {
     return createTarget(text, settings);

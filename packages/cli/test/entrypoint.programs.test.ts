@@ -15,15 +15,22 @@ const COMMANDS = {
   wait: "holdfast wait exec:true -- true",
   run: "holdfast run manifest.yaml --no-page",
 };
+/** Scripts that run another script. */
+const OUTER = { start: "npm run between", between: "npm run run; true" };
 writeFileSync(
   join(project, "manifest.yaml"),
   "processes: { a: { shell: 'true', restart: Never } }",
 );
-writeFileSync(join(project, "package.json"), JSON.stringify({ name: "x", scripts: COMMANDS }));
+writeFileSync(
+  join(project, "package.json"),
+  JSON.stringify({ name: "x", scripts: { ...COMMANDS, ...OUTER } }),
+);
 mkdirSync(join(project, "node_modules", ".bin"), { recursive: true });
 const bin = join(project, "node_modules", ".bin", "holdfast");
 writeFileSync(bin, `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`);
 chmodSync(bin, 0o755);
+mkdirSync(join(project, "npm"));
+writeFileSync(join(project, "npm", "start.sh"), `node_modules/.bin/${COMMANDS.run}; true\n`);
 
 const WARNING =
   "holdfast: npm is the entrypoint, and loses SIGTERM: start node_modules/.bin/holdfast in place of npx or npm run";
@@ -40,11 +47,13 @@ async function warningsOf(line: string): Promise<readonly string[]> {
 
 describe.skipIf(!canUnshare)("npm as the entrypoint of a container", () => {
   test.each(
-    Object.entries(COMMANDS).flatMap(([name, command]) => [
-      [`exec npx ${command}`],
-      [`exec npm run ${name}`],
-      [`npx ${command}; true`], // Below another process 1, as with docker run --init.
-    ]),
+    Object.entries(COMMANDS)
+      .flatMap(([name, command]) => [
+        [`exec npx ${command}`],
+        [`exec npm run ${name}`],
+        [`npx ${command}; true`], // Below another process 1, as with docker run --init.
+      ])
+      .concat([["exec npm start"], ["npm start; true"]]),
   )("is named once: %s", async (line) => {
     expect(await warningsOf(line)).toEqual([WARNING]);
   });
@@ -53,6 +62,10 @@ describe.skipIf(!canUnshare)("npm as the entrypoint of a container", () => {
     `exec node_modules/.bin/${COMMANDS.retry}`,
     `node_modules/.bin/${COMMANDS.run}; true`,
     `sh -c 'npx ${COMMANDS.wait}; true'; true`,
+    // Words of a shell, and a folder.
+    `: npm ci; node_modules/.bin/${COMMANDS.run}; true`,
+    `sh npm/start.sh; true`,
+    `exec sh npm/start.sh`,
   ])("is not named: %s", async (line) => {
     expect(await warningsOf(line)).toEqual([]);
   });

@@ -100,6 +100,12 @@ describe.skipIf(!isListening || !hasNamespaces)("a name server that does not ans
     expect(await survivors([Number(pid)])).toEqual([]);
   });
 
+  test("is not waited for with a server, once for each name", async () => {
+    const targets = Array.from({ length: 40 }, (_, index) => `tcp:h${index}.example:1`);
+    const args = ["wait", "--timeout", "2s", "--server", "exec sleep 1000", ...targets];
+    expect(await firstOf(new Holdfast([...args, ...sh("true")], withoutNames))).toBe(124);
+  });
+
   test("is asked once for a name, however often it is checked", async () => {
     const often = ["--interval", "10ms", "--attempt-timeout", "20ms", "--timeout", "1s"];
     const run = new Holdfast(["wait", ...often, "tcp:db.example:1"], withoutNames);

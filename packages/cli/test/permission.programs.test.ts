@@ -1,8 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { isAlive, survivors } from "../../../test/processes.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { type Ended, Holdfast, type RunOptions } from "./holdfast.ts";
@@ -58,6 +66,13 @@ function cannotStop(pid: number): string {
   return `cannot stop process ${pid} (sleep), which runs as user 0 (EPERM)`;
 }
 
+/** The process that could not be stopped, as it was told. It is killed. */
+function lostIn(lines: readonly string[]): number {
+  const pid = Number(/cannot stop process (\d+)/.exec(lines.join("\n"))?.[1]);
+  if (pid > 0) process.kill(pid, "SIGKILL");
+  return pid;
+}
+
 describe.skipIf(!canArrange())("a process that may not be signalled", () => {
   test.each([
     ["retry, at its deadline", ["retry", "--deadline", "1s", ...GRACE, "--", ...COMMAND], 124],
@@ -107,12 +122,48 @@ describe.skipIf(!canArrange())("a process that may not be signalled", () => {
       `exec:${LINE.replace(">&2", `> ${runtime}/up`)}`,
     ];
     const { code, lines } = await new Holdfast(args, options).ended();
-    expect([code, lines.at(-1)]).toEqual([
+    const pid = lostIn(lines);
+    expect([code, lines.slice(-2)]).toEqual([
       125,
-      expect.stringMatching(/^exec:exec…: cannot stop process \d+ \(sleep\), which runs as user 0/),
+      [`exec:exec…: ${cannotStop(pid)}`, "exec:exec…: an earlier check runs still"],
     ]);
-    const pid = Number(/process (\d+)/.exec(lines.at(-1) ?? "")?.[1]);
-    process.kill(pid, "SIGKILL");
+    expect(await survivors([pid])).toEqual([]);
+  });
+
+  test.each([
+    ["the time limit of a wait", ["wait", "--timeout", "1s", "CHECK"], 124],
+    ["SIGTERM during a wait", ["wait", "CHECK"], 143],
+    ["the command of a wait for any", ["wait", "--any", "CHECK", "exec:true", "--", "true"], 125],
+  ])("is named as a check: %s", async (name, words, code) => {
+    const up = join(runtime, `up-${code}`);
+    const check = `exec:${LINE.replace(">&2", `> ${up}`)}`;
+    // The other target is ready once the check runs.
+    const other = `exec:test -s ${up}`;
+    const args = words.map((word) => ({ CHECK: check, "exec:true": other })[word] ?? word);
+    const run = new Holdfast(args, options);
+    if (name.startsWith("SIGTERM")) {
+      await vi.waitUntil(() => existsSync(up) && readFileSync(up, "utf8") !== "", 60_000);
+      run.kill("SIGTERM");
+    }
+    const ended = await run.ended();
+    const pid = lostIn(ended.lines);
+    expect([ended.code, ended.lines.includes(`exec:exec…: ${cannotStop(pid)}`)]).toEqual([
+      code,
+      true,
+    ]);
+    expect(await survivors([pid])).toEqual([]);
+  });
+
+  test("is named as a probe of run, and is no success", async () => {
+    const file = join(folder, "probe.yaml");
+    const readiness = { exec: LINE.replace(">&2", `> ${runtime}/probe`), timeout: "500ms" };
+    writeFileSync(
+      file,
+      JSON.stringify({ processes: { web: { command: ["sleep", "600"], readiness } } }),
+    );
+    const { code, lines } = await new Holdfast(["run", file, "--for", "2s"], options).ended();
+    const pid = lostIn(lines);
+    expect([code, lines.includes(`exec:exec…: ${cannotStop(pid)}`)]).toEqual([125, true]);
     expect(await survivors([pid])).toEqual([]);
   });
 

@@ -19,15 +19,15 @@ interface Stuck {
   readonly ended: Promise<number>;
 }
 
-/** Runs holdfast with a stream that is full, and that nobody reads. */
+/** Runs holdfast with a stream that is full, or with both as one, and that nobody reads. */
 async function withoutReader(
-  stream: "stdout" | "stderr",
+  stream: "stdout" | "stderr" | "both",
   args: readonly string[],
   folder = tempFolder(onTestFinished),
 ): Promise<Stuck> {
   const files = { pid: join(folder, "pid"), code: join(folder, "code") };
-  const [full, other] = stream === "stdout" ? [1, 2] : [2, 1];
-  const line = `{ head -c ${PIPE} /dev/zero; "$@" ${full}>&1 ${other}>/dev/null </dev/null &
+  const streams = { stdout: "2>/dev/null", stderr: "2>&1 1>/dev/null", both: "2>&1" }[stream];
+  const line = `{ head -c ${PIPE} /dev/zero; "$@" ${streams} </dev/null &
     echo $! > ${files.pid}; wait $!; echo $? > ${files.code}; } | exec sleep 1000`;
   const shell = spawn("sh", ["-c", line, "sh", process.execPath, MAIN, ...args], {
     stdio: "ignore",
@@ -90,6 +90,28 @@ describe("a reader that has stopped reading", () => {
     else await caught(pid);
     process.kill(pid, "SIGTERM");
     expect(await ended).toBe(code);
+  });
+
+  // A command makes the writes to its streams block, for all that share them.
+  test.each([
+    ["a command beside a server", ["wait", "--server", "LATE", "exec:true", "--shell", ""], 143],
+    ["an attempt", ["retry", "--shell", ""], 143],
+    ["an attempt whose stderr is looked at", ["retry", "--on-output", "/x/", "--shell", ""], 143],
+  ])("holds up no end of %s that has it, too, at SIGTERM", async (_, words, code) => {
+    const { line, file } = started();
+    const late = `until test -e ${file}; do sleep 0.02; done; exec yes`;
+    const { pid, ended } = await withoutReader(
+      "both",
+      words.map((word) => ({ "": `{ ${line}; } >&2`, LATE: late })[word] ?? word),
+    );
+    await vi.waitUntil(() => existsSync(file), 60_000);
+    process.kill(pid, "SIGTERM");
+    expect(await ended).toBe(code);
+  });
+
+  test("holds up no end at the deadline of a retry whose command has it, too", async () => {
+    const args = ["retry", "--deadline", "50ms", "--shell", "yes >&2"];
+    expect(await (await withoutReader("both", args)).ended).toBe(124);
   });
 
   test("holds up no end at the time limit of a wait", async () => {

@@ -226,6 +226,16 @@ describe("holdfast retry", () => {
     },
   );
 
+  test.runIf(hasTerminal)("tells the command once that the terminal has closed", async () => {
+    const told = join(folder(), "told");
+    const line = `trap "echo hup >> ${told}" HUP; echo up $$; until test -e ${told}; do sleep 0.05; done`;
+    const run = new Holdfast([...fast, ...sh(line)], { terminal: true });
+    const [, pid] = await run.printed(/up (\d+)/);
+    run.kill("SIGKILL"); // That is script(1), which has the other end of the terminal.
+    expect(await survivors([Number(pid)])).toEqual([]);
+    expect(readFileSync(told, "utf8")).toBe("hup\n");
+  });
+
   test.runIf(hasTerminal)("stops all processes of a command that has the terminal", async () => {
     const line = `sh -c 'echo up $$; sleep 1000' & sleep 1000`;
     const run = new Holdfast([...fast, "--attempts", "1", "--timeout", "500ms", ...sh(line)], {

@@ -110,6 +110,7 @@ async function answerOf(
   const headers = { authorization: `Bearer ${token}` };
   const asked = request(new URL(path, url), { method, headers, agent: false });
   using _ = onAbort(signal, (reason) => asked.destroy(reason as Error));
+  asked.on("error", () => undefined); // Once it has begun, the answer tells.
   asked.end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];

@@ -132,7 +132,7 @@ class Run {
       names,
       grace,
       manifests: manifests.source,
-      machine: { clock, table, probe: createProbe(clock), freePort, isTaken },
+      machine: { clock, table, probe: createProbe(clock, onProblem), freePort, isTaken },
       report,
     });
     board.follow(supervisor);
@@ -147,8 +147,7 @@ class Run {
     } finally {
       view.close();
     }
-    const code = this.#ending?.code ?? EXIT.ok;
-    return table.hasLost && code === EXIT.ok ? EXIT.failed : code;
+    return this.#ending?.code ?? EXIT.ok;
   }
 
   #refuse(error: unknown): number {

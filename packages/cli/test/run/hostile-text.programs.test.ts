@@ -322,7 +322,7 @@ processes:
       const stranger = createServer((_, response) => void response.end());
       stranger.on("connection", () => asked++);
       const port = await listen(stranger, "::1");
-      const probe = createProbe(realClock);
+      const probe = createProbe(realClock, () => undefined);
       const check = (host?: string) => {
         const target =
           kind === "http"

@@ -259,18 +259,29 @@ describe("an answer of another process", { timeout: 240_000 }, () => {
       });
   });
 
-  it("is not waited for without end", async () => {
-    const { env, asked } = await supervised(() => undefined);
+  /** Writes more than what lies between two programs, and tells when some of it was read. */
+  const begin: RequestListener = (_, response) => {
+    response.once("drain", () => begun++).write(Buffer.alloc(20_000_000, " "));
+  };
+  let begun = 0;
+
+  it.each([
+    ["", () => undefined],
+    [", once it has begun", begin],
+  ] satisfies [string, RequestListener][])("is not waited for without end%s", async (_, answer) => {
+    const { env, asked } = await supervised(answer);
     for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value);
     onTestFinished(() => void vi.unstubAllEnvs());
     for (const [, command = "", ...own] of READERS) {
       const clock = new FakeClock();
       const before = asked.length;
+      begun = 0;
       const ended = COMMANDS.get(command)?.({ own, command: undefined }, clock);
       const outcome = expect(ended).rejects.toThrow(
         `process ${process.pid} did not answer within 10s`,
       );
       await vi.waitFor(() => expect(asked.length).toBe(before + 1));
+      if (answer === begin) await vi.waitFor(() => expect(begun).toBe(1));
       await clock.step(9_999);
       expect(clock.waiters()).toBe(1);
       await clock.step(1);

@@ -17,7 +17,7 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { isAlive, survivors } from "../../../../test/processes.ts";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { Holdfast, holdfast } from "../holdfast.ts";
@@ -202,6 +202,26 @@ processes:
     const [, orphan] = /orphan (\d+)/.exec(stdout) ?? [];
     expect([code, await survivors([Number(orphan)])]).toEqual([1, []]);
   });
+
+  test.each(["SIGTERM", "SIGUSR1", "SIGHUP", "SIGINT"])(
+    "tells the rest of a crashed group to stop once, also when %s stops it meanwhile",
+    async (stopSignal) => {
+      // It reports the signals, and ends at the line that the supervisor prints after its own stop.
+      const end = join(tempFolder(onTestFinished), "end");
+      const traps = ["TERM", "USR1", "HUP", "INT"].map((name) => `trap 'echo got ${name}' ${name}`);
+      const rest = `${traps.join("; ")}; echo up; until test -e ${end}; do sleep 0.05; done`;
+      const shell = `sh -c "${rest}" & sleep 0.5; exit 1`;
+      const run = new Supervised(
+        JSON.stringify({ processes: { web: { shell, stopSignal, grace: "1m" } } }),
+      );
+      await run.printed(/got TERM/);
+      run.kill("SIGTERM");
+      await run.printed(/web: Terminating/);
+      writeFileSync(end, "");
+      const { stdout } = await run.ended();
+      expect(stdout.match(/got \w+/g)).toEqual(["got TERM"]);
+    },
+  );
 
   test("kills what ignores the stop signal after the grace, and leaves nothing", async () => {
     const run = new Supervised(`processes: { web: { shell: ${STUBBORN} } }`, ["--grace", "200ms"]);

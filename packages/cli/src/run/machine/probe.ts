@@ -4,7 +4,7 @@ import type { Probe } from "../core/machine.ts";
 import { addressOf } from "../manifest/manifest.ts";
 
 /** Asks processes of this machine. */
-export function createProbe(clock: Clock): Probe {
+export function createProbe(clock: Clock, onProblem: (message: string) => void): Probe {
   const options: TargetOptions = {
     clock,
     not: false,
@@ -16,6 +16,7 @@ export function createProbe(clock: Clock): Probe {
     insecure: false,
     cacert: undefined,
     proxy: false,
+    onProblem,
   };
   return ({ target, env, cwd }) => {
     if (target.kind === "exec")

@@ -20,8 +20,6 @@ const REST = 200;
 
 /** Real processes, each a {@link ProcessGroup}. However this program ends, short of SIGKILL, no group outlives it. */
 export class RealProcessTable implements ProcessTable {
-  /** Whether a process could not be stopped. */
-  hasLost = false;
   readonly #options: RealProcessTableOptions;
   readonly #groups = new Set<ProcessGroup>();
 
@@ -54,9 +52,11 @@ export class RealProcessTable implements ProcessTable {
     const entry = roster?.add(pid);
     const read = output.follow(name, [group.child.stdout, group.child.stderr]);
     let isStopping = false;
+    let isDraining = false;
     const signal = (which: NodeJS.Signals): void => {
       isStopping = true;
       if (which === "SIGKILL") return void group.killAfter(0);
+      if (isDraining) return; // What its first process has left is told to stop.
       group.signal(which);
       group.signal("SIGCONT"); // A stopped process could not react.
     };
@@ -64,16 +64,18 @@ export class RealProcessTable implements ProcessTable {
       const exit = await group.exited;
       // The grace belongs to the whole group, not to its first process.
       if (isStopping) await group.empty();
-      else await group.stop(launch.grace);
+      else {
+        isDraining = true;
+        await group.stop(launch.grace);
+      }
       await Promise.race([read, clock.sleep(REST)]);
       // What a daemon prints later is still read, and keeps nothing running.
       for (const stream of [group.child.stdout, group.child.stderr])
         (stream as Socket | null)?.unref();
       this.#groups.delete(group);
-      if (group.problem !== undefined) {
-        this.hasLost = true; // Its entry stays: the next start looks after it.
+      // Its entry stays: the next start looks after it.
+      if (group.problem !== undefined)
         return { kind: "error", code: EXIT.failed, message: group.problem, isLost: true };
-      }
       entry?.[Symbol.dispose]();
       if (exit.code === 0) return { kind: "code", code: 0 };
       const words = output.lastWords(name);
