@@ -1,5 +1,5 @@
 // What both commands read from the command line: the cut at `--`, durations, numbers, patterns.
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { printable } from "./printable.ts";
 
 /** Arguments of holdfast, and the command after the first `--`; undefined without one. */
@@ -49,6 +49,14 @@ export function launchOf(
 /** `npm exec` removes the first `--`; npx keeps it. */
 export const DASHES_HINT =
   "Options end at --, then comes the command. npm exec removes the first --: write it twice, or use npx, or --shell 'LINE'";
+
+/** A parser that throws where commander would exit, and repeats wrong arguments without their escape codes. */
+export function createCommand(name: string): Command {
+  const safely = (text: string): string => text.split("\n").map(printable).join("\n");
+  return new Command(name)
+    .configureOutput({ outputError: (text, write) => write(safely(text)) })
+    .exitOverride();
+}
 
 /** Ends with exit code 2 and a message. */
 export function usage(parser: Command, message: string): never {

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import type { Clock } from "@holdfast/clock";
 import { readBytes, readChunks, readPart } from "@holdfast/controller/internal";
 import { type BackoffOptions, type BackoffStrategy, retry } from "@holdfast/wait";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   type Cut,
   commonOptions,
+  createCommand,
   DASHES_HINT,
   duration,
   formatDuration,
@@ -374,7 +375,7 @@ function zeroOrDuration(text: string): number {
 }
 
 function createParser(): Command {
-  const parser = new Command("holdfast retry")
+  const parser = createCommand("holdfast retry")
     .usage("[options] -- COMMAND...")
     .description("Runs COMMAND until it exits with 0, with growing delays between the attempts.")
     .addOption(
@@ -439,6 +440,5 @@ Exit code: that of the last attempt; 124 time over, 125 holdfast failed, 126 not
 `,
     )
     .allowExcessArguments(true)
-    .configureOutput({ writeErr: (text) => process.stderr.write(text) })
-    .exitOverride();
+    .configureOutput({ writeErr: (text) => process.stderr.write(text) });
 }

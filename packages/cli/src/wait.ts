@@ -10,10 +10,11 @@ import {
   TimeoutError,
   withTimeout,
 } from "@holdfast/wait";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   type Cut,
   commonOptions,
+  createCommand,
   DASHES_HINT,
   formatDuration,
   type Launch,
@@ -350,7 +351,7 @@ function fileOf(path: string): Bytes {
 }
 
 function createParser(): Command {
-  const parser = new Command("holdfast wait")
+  const parser = createCommand("holdfast wait")
     .usage("[options] TARGET... [-- COMMAND...]")
     .description("Waits until all targets are ready, then runs COMMAND.")
     .argument("[target...]")
@@ -418,6 +419,5 @@ Targets:
 Exit code: that of COMMAND; 0 without one; 124 time over, 125 holdfast failed, 126 COMMAND not executable,
 127 COMMAND not found, 128 + N signal N.
 `,
-    )
-    .exitOverride();
+    );
 }

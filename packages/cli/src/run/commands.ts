@@ -3,8 +3,8 @@ import { realpathSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { type Clock, onAbort } from "@holdfast/clock";
 import { isTimeoutError, withTimeout } from "@holdfast/wait";
-import { Command } from "commander";
-import { type Cut, formatDuration, usage, wholeNumber } from "../arguments.ts";
+import type { Command } from "commander";
+import { type Cut, createCommand, formatDuration, usage, wholeNumber } from "../arguments.ts";
 import { EXIT } from "../exit-code.ts";
 import { printable } from "../printable.ts";
 import { type Holder, runningSupervisors } from "./machine/run-lock.ts";
@@ -23,13 +23,13 @@ export const COMMANDS: ReadonlyMap<string, (cut: Cut, clock: Clock) => Promise<n
 ]);
 
 function parse({ own }: Cut, parser: Command): Command {
-  return parser.helpOption("--help", "show this help").exitOverride().parse(own, { from: "user" });
+  return parser.helpOption("--help", "show this help").parse(own, { from: "user" });
 }
 
 // ── Files ──
 
 async function check(cut: Cut): Promise<number> {
-  const parser = new Command("holdfast run check")
+  const parser = createCommand("holdfast run check")
     .argument("<file>")
     .description(
       "Checks a manifest: 0 if it can be run, 2 with every mistake and its line if not.",
@@ -42,7 +42,7 @@ async function check(cut: Cut): Promise<number> {
 }
 
 async function importManifest(cut: Cut): Promise<number> {
-  const parser = new Command("holdfast run import")
+  const parser = createCommand("holdfast run import")
     .argument("<file>")
     .description("Prints a Procfile or a process-compose.yaml as a manifest.");
   const [file = ""] = parse(cut, parser).args;
@@ -56,7 +56,7 @@ async function importManifest(cut: Cut): Promise<number> {
 
 /** Options that choose a supervisor. */
 function remote(name: string): Command {
-  return new Command(`holdfast run ${name}`).option(
+  return createCommand(`holdfast run ${name}`).option(
     "--file <file>",
     "manifest of the supervisor; needed if several run",
   );

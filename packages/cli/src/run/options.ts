@@ -1,5 +1,12 @@
-import { Command, Option } from "commander";
-import { type Cut, duration, positiveDuration, usage, wholeNumber } from "../arguments.ts";
+import { type Command, Option } from "commander";
+import {
+  type Cut,
+  createCommand,
+  duration,
+  positiveDuration,
+  usage,
+  wholeNumber,
+} from "../arguments.ts";
 import type { OutputOptions } from "../output.ts";
 
 /** Options of `holdfast run`. Durations are in milliseconds. */
@@ -27,7 +34,7 @@ const LAST_PORT = 65_535;
 
 /** The parser of `holdfast run FILE`. */
 function createRunParser(): Command {
-  return new Command("holdfast run")
+  return createCommand("holdfast run")
     .usage("[options] FILE|- [NAME...]")
     .description(
       "Runs the processes of a YAML manifest and restarts them when they crash: all, or those that are named, with those that they depend on.",
@@ -66,8 +73,7 @@ Other commands:
 Exit code: 0 when all processes have completed, 1 if one has failed; that of a process with exitOnEnd;
 128 + N after signal N; 125 holdfast failed; 2 for a manifest or arguments that are wrong.
 `,
-    )
-    .exitOverride();
+    );
 }
 
 /** Reads the arguments of `holdfast run FILE`. */

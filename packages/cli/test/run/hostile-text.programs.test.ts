@@ -24,6 +24,26 @@ function fileOf(text: string, name = "file"): string {
   return file;
 }
 
+it.each([
+  ["wait", `--no${ESCAPES}`],
+  ["wait", "--timeout", ESCAPES, "localhost:1"],
+  ["wait", `ftp${ESCAPES}://a`],
+  ["retry", `--no${ESCAPES}`, "--", "true"],
+  ["retry", "--retries", ESCAPES, "--", "true"],
+  ["run", `--no${ESCAPES}`],
+  ["run", "file", "--for", ESCAPES],
+  ["run", "check", `--no${ESCAPES}`],
+  ["run", "import", "a", ESCAPES],
+  ["run", "status", `--no${ESCAPES}`],
+  ["run", "logs", "a", "--lines", ESCAPES],
+  ["run", ESCAPES],
+  [ESCAPES],
+])("an argument is repeated without its escape codes: %j", async (...args) => {
+  const { code, stdout, lines } = await holdfast(args);
+  expect([stdout, ...lines].filter((line) => UNSAFE.test(line))).toEqual([]);
+  expect([code, lines.length > 0]).toEqual([2, true]);
+});
+
 describe("text of a file is printed without escape codes", { timeout: 240_000 }, () => {
   const texts = [
     `grace: "a${ESCAPES}"\nprocesses: {}`,
