@@ -213,12 +213,14 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     const { page } = visitor;
     const top = await page.locator("#tsd-nav-container > li > details > summary").allInnerTexts();
     expect(top.slice(0, 3)).toEqual(["Start here", "Retrying and polling", "Testing"]);
-    expect(top.slice(-5)).toEqual([
+    expect(top.slice(-7)).toEqual([
       "@holdfast/wait",
       "@holdfast/clock",
       "@holdfast/controller",
+      "@holdfast/explore",
       "@holdfast/outbox",
       "@holdfast/kubernetes",
+      "@holdfast/fake-apiserver",
     ]);
     expect(await page.locator("#tsd-nav-container li li li").count()).toBeGreaterThan(100);
     expect(await page.locator("#tsd-nav-container li li li li").count()).toBe(0);

@@ -1,4 +1,5 @@
 /**
+ * Further shapes of delays: decorrelated and symmetric jitter, gRPC, IEEE 802.3.
  *
  * @packageDocumentation
  */
