@@ -1,4 +1,4 @@
-import { realClock } from "@holdfast/clock";
+import { onAbort, realClock } from "@holdfast/clock";
 import {
   abortable,
   abortSignal,
@@ -125,6 +125,8 @@ export async function retry<Value>(
   const late = new LateVerdict();
   const deadline = new Deadline(plan.timeout, { clock, signal: plan.stop, cause: () => lastError });
   const { signal } = deadline;
+  // The one listener of the call. Without it, each attempt and each sleep would add and remove one of its own.
+  const listener = onAbort(signal, () => {});
 
   const callOnce = (attempt: number): Promise<Value> => {
     // A deadline that never comes would be a frame in the stack of every error.
@@ -148,6 +150,7 @@ export async function retry<Value>(
   } catch (error) {
     throw isStop(error, signal) ? deadline.withCaller(signal.reason) : error;
   } finally {
+    listener[Symbol.dispose]();
     deadline[Symbol.dispose]();
   }
 }
