@@ -1,10 +1,12 @@
 // What has to hold before a release, beside .ci/run: one version, a changelog that has it and names every
-// change of the public surface since the last tag, and a repository that provenance can point at.
+// change of the public surface since the last tag, packages within their budget, and a repository that provenance can
+// point at.
 //
 // `node tools/release-check.mjs` prints each problem; `node tools/release-check.mjs v1.2.3` compares the tag, too.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { readArguments } from "./arguments.mjs";
+import { budget, linesOfPackages, problemsOfBudget } from "./budget.mjs";
 import { publicPackages, run } from "./packages.mjs";
 import { repository } from "./site/repository.mjs";
 
@@ -179,7 +181,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
     },
   );
   const facts = factsOfRepository(tag);
-  const problems = problemsOfRelease(facts);
+  const problems = [...problemsOfRelease(facts), ...problemsOfBudget(linesOfPackages(), budget())];
   for (const problem of problems) console.error(problem);
   const since =
     facts.lastVersion === undefined ? "the first release" : `since ${facts.lastVersion}`;

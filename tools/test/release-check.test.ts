@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { budget, linesOfPackages, problemsOfBudget } from "../budget.mjs";
 import { factsOfRepository, problemsOfRelease } from "../release-check.mjs";
 
 const report = (...exports: string[]) => ["// @t/a\n// Made by it.", ...exports].join("\n\n");
@@ -36,6 +37,26 @@ describe("this repository", () => {
       expect(changelog).toMatch(/^## /m);
     },
   );
+});
+
+describe("the budget", () => {
+  it("holds: no package has more lines of source than its number", () => {
+    expect(problemsOfBudget(linesOfPackages(), budget())).toEqual([]);
+  });
+
+  it("fails for a package that has grown, one without a number, and a number without a package", () => {
+    const problems = problemsOfBudget(
+      { wait: 101, clock: 100, kit: 5 },
+      { wait: 100, clock: 100, old: 9 },
+    );
+    expect(problems).toEqual([
+      expect.stringMatching(
+        /^packages\/wait has 101 lines of source, and 100 are allowed: remove 1, /,
+      ),
+      "packages/kit has no number in tools/budget.json",
+      "tools/budget.json: packages/old is gone",
+    ]);
+  });
 });
 
 describe("a release", () => {
