@@ -21,6 +21,8 @@ function f(): void {}
 
 const NULL: Shown = [null, "null"];
 const TEXT: Shown = ["1", '"1"'];
+/** A text where none is allowed may be a secret. */
+const HIDDEN_TEXT: Shown = ["1", "a string"];
 const BIGINT: Shown = [1n, "1"];
 const NUMBER: Shown = [5, "5"];
 const TRUE: Shown = [true, "true"];
@@ -116,7 +118,13 @@ export function whole(least: number): Kind {
 export const count: Kind = all(finite, outside("a whole number of at least 1", 0, 1.5));
 
 export const flag: Kind = refused(TypeError, "be true or false", [NULL, NUMBER, TEXT]);
-export const func: Kind = refused(TypeError, "be a function", [NULL, NUMBER, TEXT, TRUE, OBJECT]);
+export const func: Kind = refused(TypeError, "be a function", [
+  NULL,
+  NUMBER,
+  HIDDEN_TEXT,
+  TRUE,
+  OBJECT,
+]);
 export const string: Kind = refused(TypeError, "be a string", [NULL, NUMBER, OBJECT, SYMBOL]);
 export const text: Kind = all(string, refused(RangeError, "be a non-empty string", [["", '""']]));
 
@@ -136,7 +144,7 @@ export function methods(...names: readonly [string, ...string[]]): Kind {
     const part = Object.fromEntries(names.slice(0, index).map((present) => [present, f]));
     return refused(TypeError, `have a method ${name}()`, [[part, "[object Object]"]]);
   });
-  return all(refused(TypeError, `have a method ${first}()`, [NULL, NUMBER]), ...parts);
+  return all(refused(TypeError, `have a method ${first}()`, [NULL, NUMBER, HIDDEN_TEXT]), ...parts);
 }
 
 /** The fields of a valid object, one of them bad. */
@@ -149,7 +157,12 @@ export function fields(kinds: Readonly<Record<string, Kind>>): Kind {
     );
 }
 
-export const anyObject: Kind = refused(TypeError, "be an object", [NULL, NUMBER, TEXT, FUNCTION]);
+export const anyObject: Kind = refused(TypeError, "be an object", [
+  NULL,
+  NUMBER,
+  HIDDEN_TEXT,
+  FUNCTION,
+]);
 
 type Kinds<Type> = { readonly [Key in keyof Required<Type>]: Kind };
 
@@ -229,7 +242,7 @@ export function optionsOf<Type extends object>(
 /** An array; the kind is that of its only element. */
 export function arrayOf(kind: Kind): Kind {
   return (path, valid) => [
-    ...refused(TypeError, "be an array", [NULL, NUMBER, TEXT, OBJECT])(path, valid),
+    ...refused(TypeError, "be an array", [NULL, NUMBER, HIDDEN_TEXT, OBJECT])(path, valid),
     ...kind(`${path}[0]`, (valid as readonly unknown[] | undefined)?.[0]).map(
       ({ value, ...rest }) => ({ ...rest, value: [value] }),
     ),

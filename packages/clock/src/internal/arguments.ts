@@ -11,14 +11,19 @@ function show(value: unknown): string {
   return String(value);
 }
 
-function complaint(name: string, allowed: string, value: unknown): string {
-  return `${name} must be ${allowed}, got ${show(value)}`;
+/** The same where no text is allowed: it may be a token, or an address with a password. */
+function showKind(value: unknown): string {
+  return typeof value === "string" ? "a string" : show(value);
+}
+
+function complaint(name: string, allowed: string, shown: string): string {
+  return `${name} must be ${allowed}, got ${shown}`;
 }
 
 /** The error for a bad number: a `RangeError` for a number, otherwise a `TypeError`. */
 function mistake(name: string, allowed: string, value: unknown): Error {
   const ErrorClass = typeof value === "number" ? RangeError : TypeError;
-  return new ErrorClass(complaint(name, allowed, value));
+  return new ErrorClass(complaint(name, allowed, show(value)));
 }
 
 /** Returns the delay to use: below 0 becomes 0. */
@@ -64,7 +69,8 @@ const OF_OPTIONS: ReadonlySet<string> = new Set([
 ]);
 
 export function requireFunction(name: string, value: unknown): void {
-  if (typeof value !== "function") throw new TypeError(complaint(name, "a function", value));
+  if (typeof value !== "function")
+    throw new TypeError(complaint(name, "a function", showKind(value)));
 }
 
 /**
@@ -76,7 +82,7 @@ export function requireFunction(name: string, value: unknown): void {
  */
 export function requireOptions(name: string, value: unknown, door?: string, names?: object): void {
   if (typeof value !== "object" || value === null)
-    throw new TypeError(complaint(name, "an object", value));
+    throw new TypeError(complaint(name, "an object", showKind(value)));
   // A plain object is not read here: an option may be a getter.
   if (!isPlain(value)) requireCarrier(name, value, names);
   if (door !== undefined && names !== undefined) requireKnown(name, value, door, names);
@@ -87,10 +93,12 @@ function requireCarrier(name: string, value: object, names: object = {}): void {
     const advice = Object.hasOwn(names, "signal") ? ": pass { signal }" : "";
     throw new TypeError(`${name} must be an object, got an AbortSignal${advice}`);
   }
-  const shown = show(value);
+  const shown = showKind(value);
   if (OF_OPTIONS.has(shown)) return;
   const isCause = shown === "[object Error]" && Object.hasOwn(names, "cause");
-  throw new TypeError(`${complaint(name, "an object", value)}${isCause ? ": pass { cause }" : ""}`);
+  throw new TypeError(
+    `${complaint(name, "an object", showKind(value))}${isCause ? ": pass { cause }" : ""}`,
+  );
 }
 
 /** Checks the options of a timer now: a label of another type would fail later, when a report prints it. */
@@ -105,21 +113,21 @@ export function requireTimerOptions(
 }
 
 export function requireString(name: string, value: unknown): void {
-  if (typeof value !== "string") throw new TypeError(complaint(name, "a string", value));
+  if (typeof value !== "string") throw new TypeError(complaint(name, "a string", show(value)));
 }
 
 export function requireText(name: string, value: unknown): void {
   requireString(name, value);
-  if (value === "") throw new RangeError(complaint(name, "a non-empty string", value));
+  if (value === "") throw new RangeError(complaint(name, "a non-empty string", show(value)));
 }
 
 export function requireArray(name: string, value: unknown): void {
-  if (!Array.isArray(value)) throw new TypeError(complaint(name, "an array", value));
+  if (!Array.isArray(value)) throw new TypeError(complaint(name, "an array", showKind(value)));
 }
 
 /** Accepts every object that behaves like an `AbortSignal`, from any realm. */
 export function requireSignal(name: string, value: AbortSignal): void {
-  if (!isSignal(value)) throw new TypeError(complaint(name, "an AbortSignal", value));
+  if (!isSignal(value)) throw new TypeError(complaint(name, "an AbortSignal", showKind(value)));
 }
 
 function isSignal(value: unknown): boolean {
@@ -165,7 +173,8 @@ export function requirePositive(name: string, value: number): number {
 }
 
 export function requireBoolean(name: string, value: unknown): void {
-  if (typeof value !== "boolean") throw new TypeError(complaint(name, "true or false", value));
+  if (typeof value !== "boolean")
+    throw new TypeError(complaint(name, "true or false", show(value)));
 }
 
 /** The answer of a function of the user that is not awaited: a Promise would count as true. */
@@ -178,14 +187,14 @@ export function requireAnswer(name: string, answer: boolean): boolean {
 /** Accepts every object with these methods, from any copy of a package. */
 export function requireObject(name: string, value: unknown): void {
   if (typeof value !== "object" || value === null)
-    throw new TypeError(complaint(name, "an object", value));
+    throw new TypeError(complaint(name, "an object", showKind(value)));
 }
 
 export function requireMethods(name: string, value: unknown, methods: readonly string[]): void {
   const object = (value ?? {}) as Record<string, unknown>;
   for (const method of methods) {
     if (typeof object[method] !== "function")
-      throw new TypeError(`${name} must have a method ${method}(), got ${show(value)}`);
+      throw new TypeError(`${name} must have a method ${method}(), got ${showKind(value)}`);
   }
 }
 
