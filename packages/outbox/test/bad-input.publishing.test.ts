@@ -101,7 +101,7 @@ const doors = [
             ),
           ),
           headers: all(
-            except("1", 'TypeError: options.headers must be an object, got a string'),
+            except("1", "TypeError: options.headers must be an object, got a string"),
             except(1, "TypeError: options.headers must be an object, got 1"),
           ),
         }),

@@ -77,7 +77,7 @@ describe("FakeApi with rules", () => {
     [[{}], "TypeError: options.rules[0].verbs must be an array, got undefined"],
     [
       [{ verbs: [], resources: "pods" }],
-      'TypeError: options.rules[0].resources must be an array, got a string',
+      "TypeError: options.rules[0].resources must be an array, got a string",
     ],
     [
       [{ kind: "RoleBinding" }],

@@ -78,7 +78,7 @@ const BAD_MESSAGES: readonly BadMessage[] = [
   {
     problem: "headers that are not an object",
     facts: { headers: "a: b" },
-    error: ["TypeError", 'message.headers must be an object, got a string'],
+    error: ["TypeError", "message.headers must be an object, got a string"],
   },
   {
     problem: "a header with a space in its name",
