@@ -10,7 +10,8 @@ import type { EnqueueOptions, Source } from "./source.ts";
  *
  * @param name - see {@link Source.name}
  * @param subscribe - called at each start with the function to call for each event. It may return, or
- * resolve to, the function that unsubscribes
+ * resolve to, the function that unsubscribes. What it enqueues until then counts as the list of all that exists, see
+ * `listed` of {@link SourceContext}
  * @returns the source. An error of either function is an error of the source
  * @throws TypeError if `subscribe` is not a function
  *
@@ -35,7 +36,7 @@ export function fromCallback<Event = string>(
   requireFunction("subscribe", subscribe);
   return {
     name,
-    start({ enqueue, failed }, signal) {
+    start({ enqueue, failed, listed }, signal) {
       return new Promise<void>((resolve, reject) => {
         const unsubscribe = subscribe(enqueue);
         const subscribed = Promise.resolve(unsubscribe);
@@ -47,7 +48,8 @@ export function fromCallback<Event = string>(
           );
           ended.catch(failed);
         });
-        subscribed.catch((error: unknown) => {
+        // What comes later is a change: also by a function that replaced the one of an earlier start.
+        subscribed.then(listed, (error: unknown) => {
           subscription[Symbol.dispose]();
           reject(error);
         });

@@ -251,3 +251,24 @@ it.each(["a source that lists and watches", "a source that tells all at once", "
     await end([a.run, b.run]);
   },
 );
+
+it("passes an event by the function of the latest start, for the keys of all slots", async () => {
+  const keys = namesOf(160);
+  let tell: (key: string) => void = () => {};
+  const make: MakeSource = () =>
+    fromCallback<string>("button", (enqueue) => {
+      tell = enqueue;
+    });
+  const a = replica("a", 16, keys, make);
+  await clock.step(10_000);
+  for (const key of keys) tell(key);
+  const b = replica("b", 16, keys, make);
+  await clock.step(60_000);
+  expect(countOf("a")).toBe(160);
+  // The function is that of b now, which has come last.
+  const ofB = keys.filter((key) => b.shards.status().held.includes(slotOf(key, 16)));
+  for (const key of keys) tell(key);
+  await clock.step(1_000);
+  expect(countOf("b")).toBe(ofB.length);
+  await end([a.run, b.run]);
+});
