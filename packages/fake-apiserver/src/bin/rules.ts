@@ -1,13 +1,7 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import {
-  loadOptional,
-  type Result,
-  requireNamespace,
-  requirePositionals,
-  requireSegment,
-  textOf,
-} from "@holdfast/kubernetes/internal";
+import { requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
+import { loadOptional, type Result, requirePositionals, textOf } from "@holdfast/kit/node";
 import { mergeRules, type PolicyRule, type RecordedRule } from "../server/rights.ts";
 
 const WHERE = `# For the namespace of the operator: kubectl apply --namespace NAMESPACE, or name it to this command as --namespace.

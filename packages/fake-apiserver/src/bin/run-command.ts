@@ -1,4 +1,4 @@
-import { type Run, runCommands } from "@holdfast/kubernetes/internal";
+import { type Run, runCommands } from "@holdfast/kit/node";
 import { rules } from "./rules.ts";
 
 const USAGE = `npx @holdfast/fake-apiserver rules FILE...

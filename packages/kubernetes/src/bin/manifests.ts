@@ -3,8 +3,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual, parseArgs } from "node:util";
+import { loadOptional, type Result, requirePositionals, textOf } from "@holdfast/kit/node";
 import { fromCrd } from "../object/resource.ts";
-import { loadOptional, type Result, requirePositionals, textOf } from "./command.ts";
 
 /** `manifests MODULE... --out DIR [--check]` */
 export async function manifests(args: string[]): Promise<Result> {

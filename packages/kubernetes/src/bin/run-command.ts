@@ -1,4 +1,4 @@
-import { type Result, type Run, runCommands } from "./command.ts";
+import { type Result, type Run, runCommands } from "@holdfast/kit/node";
 import { manifests } from "./manifests.ts";
 import { types } from "./types.ts";
 

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
+import { loadOptional, type Result, requirePositionals, textOf } from "@holdfast/kit/node";
 import { fromCrd } from "../object/resource.ts";
 import { runKubectl } from "../transport/run-kubectl.ts";
-import { loadOptional, type Result, requirePositionals, textOf } from "./command.ts";
 import { type CrdSchema, plainSchema } from "./plain-schema.ts";
 
 const HEADER = `// Made by "npx @holdfast/kubernetes types": run it again instead of editing this file.

@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import type { Run } from "@holdfast/kit/node";
 import { runIn } from "../../../../test/run-in.ts";
-import type { Run } from "../../src/bin/command.ts";
 import { runCommand } from "../../src/bin/run-command.ts";
 
 const bin = fileURLToPath(new URL("../../dist/bin/main.js", import.meta.url));
