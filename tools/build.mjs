@@ -134,28 +134,42 @@ function copyDeclarations(folder, release) {
 
 /**
  * Puts the sources of the kit that a bundle has into the release, and the declarations that others refer to, which then
- * refer to them by their paths.
+ * name the files that have them: an index would lead to all of the kit, and to types of Node.
  *
  * @param {string} release
  * @param {string[]} bundled
  */
 function takeOverKit(release, bundled) {
-  const { name, exports } = readJson(`${KIT_FOLDER}/package.json`);
-  const entries = entriesOf({ name, exports }).map((entry) => ({
-    name: `"${entry.name}"`,
-    path: entry.types.replace(/^\.\/dist\/|\.d\.ts$/g, ""),
-  }));
+  const homes = homesInKit();
   const declared = new Set();
   for (const file of readdirSync(`${release}/dist`, { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".d.ts")) continue;
-    let text = readFileSync(join(release, "dist", file), "utf8");
-    for (const { name, path } of entries) {
-      if (!text.includes(name)) continue;
-      const target = relative(dirname(file), `kit/${path}.js`);
-      text = text.replaceAll(name, `"${target.startsWith(".") ? target : `./${target}`}"`);
+    const home = (entry, name) => {
+      const path = homes.get(`${entry} ${name}`);
+      if (path === undefined) throw new Error(`${release}: ${file} has no ${name} of ${entry}`);
       declared.add(path);
-    }
-    writeFileSync(join(release, "dist", file), text);
+      const target = relative(dirname(file), `kit/${path}.js`);
+      return target.startsWith(".") ? target : `./${target}`;
+    };
+    const text = readFileSync(join(release, "dist", file), "utf8");
+    const own = text
+      .replace(
+        /^(import|export)( type)? \{([^}]*)\} from "(@holdfast\/kit[^"]*)";/gm,
+        (_, keyword, type = "", list, entry) =>
+          list
+            .split(",")
+            .map((one) => one.trim())
+            .map((one) => {
+              const [name] = one.replace(/^type /, "").split(" ");
+              return `${keyword}${type} { ${one} } from "${home(entry, name)}";`;
+            })
+            .join("\n"),
+      )
+      .replace(
+        /import\("(@holdfast\/kit[^"]*)"\)\.(\w+)/g,
+        (_, entry, name) => `import("${home(entry, name)}").${name}`,
+      );
+    if (own !== text) writeFileSync(join(release, "dist", file), own);
   }
   for (const path of declared) {
     const from = `${KIT_FOLDER}/dist/${path}.d.ts`;
@@ -170,6 +184,23 @@ function takeOverKit(release, bundled) {
   }
   for (const path of new Set([...bundled, ...declared]))
     cpSync(`${KIT_FOLDER}/src/${path}.ts`, `${release}/src/kit/${path}.ts`);
+}
+
+/** The file of each export of the kit, by its entry and name, as a path without its end. */
+function homesInKit() {
+  return new Map(
+    entriesOf(readJson(`${KIT_FOLDER}/package.json`)).flatMap(({ name: entry, types }) => {
+      const index = types.replace(/^\.\/dist\/|\.d\.ts$/g, "");
+      const text = readFileSync(`${KIT_FOLDER}/src/${index}.ts`, "utf8");
+      return [...text.matchAll(/^export(?: type)? \{([^}]*)\} from "([^"]+)\.ts";/gm)].flatMap(
+        ([, list = "", module = ""]) =>
+          list.split(",").map((one) => {
+            const name = one.trim().replace(/^type /, "");
+            return /** @type {const} */ ([`${entry} ${name}`, join(dirname(index), module)]);
+          }),
+      );
+    }),
+  );
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

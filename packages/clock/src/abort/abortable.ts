@@ -65,7 +65,7 @@ export function abortable<Value, Argument = AbortSignal>(
   try {
     requireFunction("work", work);
     requireSignal("signal", signal);
-    late = lateResult(onLate);
+    if (onLate !== undefined) late = lateResult(onLate);
   } catch (error) {
     return Promise.reject(error);
   }
@@ -99,9 +99,8 @@ export function abortable<Value, Argument = AbortSignal>(
 }
 
 function lateResult<Value>(
-  given: ((value: Value) => unknown) | LateResult<Value> | undefined,
-): LateResult<Value> | undefined {
-  if (given === undefined) return undefined;
+  given: ((value: Value) => unknown) | LateResult<Value>,
+): LateResult<Value> {
   if (typeof given === "function") return { value: given };
   read<LateResult<never>>("onLate", given as LateResult<never>, "abortable", LATE_RESULT);
   return given;
