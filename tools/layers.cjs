@@ -159,7 +159,7 @@ module.exports = {
     bin: ["server", "@holdfast/kit/node", "npm:yaml"],
   },
   "packages/fake-apiserver/conformance": { "*": ["npm:yaml"] },
-  "packages/create-operator/src": { ".": [] },
+  "packages/create-operator/src": { ".": ["@holdfast/kit/node"] },
   "packages/cli/src": {
     "*": ["@holdfast/clock", "@holdfast/wait", "@holdfast/kit/node", "npm:commander"],
     ".": [],

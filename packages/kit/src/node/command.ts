@@ -28,17 +28,6 @@ export function problemOf(error: unknown): string {
   return line.split(". To specify a positional")[0] as string;
 }
 
-/** What a command prints, and the code that its process exits with. */
-export interface Result {
-  readonly output: string;
-  readonly code: 0 | 1;
-}
-
-/** @throws Error that says what to install, if an optional package is missing */
-export function loadOptional<T>(name: string, loading: Promise<T>): Promise<T> {
-  return optional(name, loading, "--save-dev ");
-}
-
 /** @throws RangeError if there are none */
 export function requirePositionals(what: string, given: readonly string[]): void {
   if (given.length === 0) throw new RangeError(`${what} is missing; see --help`);
@@ -62,37 +51,78 @@ export function textOf(file: string, { pipes }: { readonly pipes: boolean }): st
   }
 }
 
-/** What a run of the command line writes, and the code that its process exits with. */
-export interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
+/** Where a command writes. */
+export interface Output {
+  /** Writes to stdout: what was asked for. */
+  readonly print: (text: string) => void;
+  /** Writes a line to stderr: what a person should know. */
+  readonly note: (line: string) => void;
 }
 
-/** Runs the command that the first argument names with the others, or prints the usage. */
-export async function runCommands(
-  usage: string,
-  commands: ReadonlyMap<string | undefined, (args: string[]) => Promise<Result>>,
+/** A command: its arguments to its exit code. It throws if the arguments are wrong, or the work cannot be done. */
+export type Command<Io extends Output = Output> = (
+  args: string[],
+  io: Io,
+) => Promise<number> | number;
+
+/** A command line. */
+export interface CommandLine<Io extends Output> {
+  /** The text of `--help`. */
+  readonly usage: string;
+  /** The commands by name; or the only one, which has no name. */
+  readonly commands: ReadonlyMap<string | undefined, Command<Io>> | Command<Io>;
+  /** An error in one line. Default: {@link problemOf}. */
+  readonly problem?: (error: unknown) => string;
+}
+
+/**
+ * Runs the command that the first argument names with the others, or prints the usage.
+ *
+ * @returns the exit code: that of the command, or 2 after a line about an error
+ */
+export async function runCommands<Io extends Output>(
+  { usage, commands, problem = problemOf }: CommandLine<Io>,
   args: readonly string[],
-): Promise<Run> {
-  if (args.some((arg) => arg === "--help" || arg === "-h"))
-    return { code: 0, stdout: usage, stderr: "" };
-  const [name, ...rest] = args;
+  io: Io,
+): Promise<number> {
+  if (args.some((arg) => arg === "--help" || arg === "-h")) {
+    io.print(usage);
+    return 0;
+  }
   try {
+    if (typeof commands === "function") return await commands([...args], io);
+    const [name, ...rest] = args;
     const command = commands.get(name);
-    if (command === undefined)
-      throw new RangeError(
-        `COMMAND must be one of ${[...commands.keys()].join(", ")}, got ${name ?? "none"}; see --help`,
-      );
-    const { output, code } = await command(rest);
-    return { code, stdout: output, stderr: "" };
+    if (command !== undefined) return await command(rest, io);
+    const names = [...commands.keys()].join(", ");
+    throw new RangeError(`COMMAND must be one of ${names}, got ${name ?? "none"}; see --help`);
   } catch (error) {
-    return { code: 2, stdout: "", stderr: `error: ${problemOf(error)}\n` };
+    io.note(`error: ${problem(error)}`);
+    return 2;
   }
 }
 
-/** Ends this process with a run. A module that a command has imported may keep it alive: it ends when the text is written. */
-export function end({ code, stdout, stderr }: Run): void {
-  if (stderr !== "") process.stderr.write(stderr, () => process.exit(code));
-  else process.stdout.write(stdout, () => process.exit(code));
+/**
+ * Runs a command line in this process, which then ends with the code that `run` resolves with.
+ *
+ * @param flush - resolves when the readers have all that was written
+ */
+export async function main(
+  run: (args: readonly string[], output: Output) => Promise<number>,
+  flush: () => Promise<unknown> = written,
+): Promise<void> {
+  // A reader that closes the pipe early, such as `head`, must not end the command.
+  for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
+  process.exitCode = await run(process.argv.slice(2), {
+    print: (text) => void process.stdout.write(text),
+    note: (line) => void process.stderr.write(`${line}\n`),
+  });
+  await flush();
+  process.exit(); // A connection, or a module that a command has imported, keeps nothing running.
+}
+
+/** Resolves when stdout and stderr have passed on all that was written, or their readers have gone. */
+async function written(): Promise<void> {
+  for (const output of [process.stdout, process.stderr])
+    await new Promise<void>((resolve) => output.write("", () => resolve()));
 }

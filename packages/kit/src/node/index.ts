@@ -1,12 +1,12 @@
 /** Code that the packages share, for Node alone: commands, files, servers and live pages. */
 export { type BoundedServerOptions, boundedServer } from "./bounded-server.ts";
 export {
-  end,
-  loadOptional,
+  type Command,
+  type CommandLine,
+  main,
+  type Output,
   optional,
   problemOf,
-  type Result,
-  type Run,
   requirePositionals,
   runCommands,
   textOf,

@@ -1,5 +1,13 @@
-import { optional, problemOf } from "@holdfast/kit/node";
+import {
+  type Command,
+  type CommandLine,
+  type Output,
+  optional,
+  problemOf,
+  runCommands,
+} from "@holdfast/kit/node";
 import { describe, expect, it } from "vitest";
+import { printedBy, type Run } from "../../../../test/printed.ts";
 
 describe("optional", () => {
   const missing = () =>
@@ -38,5 +46,60 @@ describe("problemOf", () => {
     [null, "null"],
   ])("of %o is %s", (error, want) => {
     expect(problemOf(error)).toBe(want);
+  });
+});
+
+describe("runCommands", () => {
+  const usage = "it COMMAND\n";
+  const add: Command = (args, { print }) => {
+    print(`${args.join("+")}\n`);
+    return args.length > 0 ? 0 : 1;
+  };
+  const fail: Command = () => Promise.reject(new Error("first\nsecond"));
+  const commands = new Map<string | undefined, Command>([
+    ["add", add],
+    ["fail", fail],
+  ]);
+  const run = (line: CommandLine<Output>, ...args: string[]) =>
+    printedBy((output) => runCommands(line, args, output));
+
+  it.each<[string[], Run]>([
+    [["add", "1", "2"], { code: 0, stdout: "1+2\n", stderr: "" }],
+    [["add"], { code: 1, stdout: "\n", stderr: "" }],
+    [["add", "--help"], { code: 0, stdout: usage, stderr: "" }],
+    [["-h"], { code: 0, stdout: usage, stderr: "" }],
+    [["fail"], { code: 2, stdout: "", stderr: "error: first\n" }],
+    [
+      ["sub"],
+      {
+        code: 2,
+        stdout: "",
+        stderr: "error: COMMAND must be one of add, fail, got sub; see --help\n",
+      },
+    ],
+    [
+      [],
+      {
+        code: 2,
+        stdout: "",
+        stderr: "error: COMMAND must be one of add, fail, got none; see --help\n",
+      },
+    ],
+  ])("of %j", async (args, want) => {
+    expect(await run({ usage, commands }, ...args)).toEqual(want);
+  });
+
+  it("runs an only command, which has no name", async () => {
+    expect(await run({ usage, commands: add }, "1", "2")).toMatchObject({
+      code: 0,
+      stdout: "1+2\n",
+    });
+  });
+
+  it("words an error as the command line does", async () => {
+    const problem = (error: unknown): string => `it ${String(error).length}`;
+    expect(await run({ usage, commands, problem }, "fail")).toMatchObject({
+      stderr: "error: it 19\n",
+    });
   });
 });

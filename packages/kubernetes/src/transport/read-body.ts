@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import { findByCode } from "@holdfast/kit";
-import { type Bytes, readUpTo } from "@holdfast/kit/node";
+import { readUpTo } from "@holdfast/kit/node";
 import { withTimeout } from "@holdfast/wait";
 
 const CODE = "ERR_KUBERNETES_BODY_TOO_LONG";
@@ -12,6 +12,11 @@ export class BodyTooLongError extends Error {
 
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_KUBERNETES_BODY_TOO_LONG" = CODE;
+}
+
+/** The part of a `Buffer` that its readers use: published types need none of Node's. */
+interface Bytes extends Uint8Array {
+  toString(encoding?: string): string;
 }
 
 /**
