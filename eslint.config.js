@@ -4,7 +4,7 @@ import tseslint from "typescript-eslint";
 import { laws } from "./tools/laws.js";
 
 const libraries =
-  "packages/{clock,wait,controller,explore,outbox,kubernetes,fake-apiserver}/src/**/*.ts";
+  "packages/{kit,clock,wait,controller,explore,outbox,kubernetes,fake-apiserver}/src/**/*.ts";
 /** What holds for one test file, or for what it calls. */
 const HOOK = "CallExpression[callee.name=/^(?:tempFolder|(?:before|after)(?:All|Each))$/]";
 const sources = "packages/*/src/**/*.ts";
@@ -101,7 +101,7 @@ export default defineConfig(
         {
           patterns: [
             {
-              group: ["@holdfast/*/internal"],
+              group: ["@holdfast/kit", "@holdfast/kit/*"],
               message: "Show what users have: the packages' other entry points.",
             },
           ],
@@ -130,7 +130,10 @@ export default defineConfig(
     files: ["packages/clock/src/fake-timers/from-fake-timers.ts"],
     rules: { "law/time-is-an-argument": "off" },
   },
-  { files: ["packages/wait/src/delay/random.ts"], rules: { "law/chance-is-an-argument": "off" } },
+  {
+    files: ["packages/{kit/src/uuid-from,wait/src/delay/random}.ts"],
+    rules: { "law/chance-is-an-argument": "off" },
+  },
   // Secrets and names of processes: nobody may guess them or have them again, so no test repeats them.
   {
     files: [

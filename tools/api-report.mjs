@@ -84,7 +84,6 @@ function surfaceOfPackage({ folder, manifest }) {
 function combined(made) {
   const exported = new Set(
     made
-      .filter(({ name }) => !isInternal(name))
       .flatMap(({ blocks }) => blocks.map(declarationOf))
       .flatMap(({ name, isExported }) => (isExported ? [name] : [])),
   );
@@ -102,19 +101,12 @@ function combined(made) {
       }),
     ),
     // The members of a base class are those of the exported class: it need not be exported.
-    hidden: made
-      .filter(({ name }) => !isInternal(name))
-      .flatMap(({ path, blocks, forgotten }) =>
-        [...forgotten]
-          .filter((name) => !exported.has(name) && !isBase(name, blocks))
-          .map((name) => `${path}: ${name}`),
-      ),
+    hidden: made.flatMap(({ path, blocks, forgotten }) =>
+      [...forgotten]
+        .filter((name) => !exported.has(name) && !isBase(name, blocks))
+        .map((name) => `${path}: ${name}`),
+    ),
   };
-}
-
-/** Shared by our packages, and not public. */
-function isInternal(entry) {
-  return entry.endsWith("/internal");
 }
 
 function configOf(projectFolder, types, reportFolder, reportFileName) {

@@ -1,6 +1,6 @@
 // Makes what users get. `packages/NAME/release` is the package as it is published: one bundled file for
 // each entry point and command, the chunks they share, declarations, sources, licence and a manifest without the
-// settings of this workspace. `pnpm pack` calls this through `prepack` and packs that folder.
+// settings of this workspace. What it uses of packages/kit, which is not published, is in it. `pnpm pack` calls this through `prepack` and packs that folder.
 //
 // `node tools/build.mjs` builds every package, `node tools/build.mjs clock` one of them.
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +11,9 @@ import { readArguments } from "./arguments.mjs";
 import { bin, entriesOf, publicPackages, readJson, run } from "./packages.mjs";
 import { readmeForRegistry, repositoryFields } from "./registry-page.mjs";
 import { repository as url } from "./site/repository.mjs";
+
+const KIT = "@holdfast/kit";
+const KIT_FOLDER = "packages/kit";
 
 /** @param {{ folder: string, manifest: any }[]} [packages] */
 export async function build(packages = publicPackages()) {
@@ -32,21 +35,24 @@ async function stage({ folder, manifest }) {
   writeFileSync(`${release}/README.md`, readmeForRegistry(readme, where));
   const published = publishedManifest(manifest, repositoryFields(folder, url));
   writeFileSync(`${release}/package.json`, `${JSON.stringify(published, null, 2)}\n`);
-  await bundle(folder, release, manifest);
+  const ofKit = await bundle(folder, release, manifest);
   copyDeclarations(folder, release);
+  takeOverKit(release, ofKit);
 }
 
 /**
- * The manifest without what only this workspace reads.
+ * The manifest without what only this workspace reads or has.
  *
  * @param {any} manifest
  * @param {Record<string, unknown>} repository
  */
 export function publishedManifest(manifest, repository) {
-  const { devDependencies, scripts, publishConfig, exports, ...rest } = manifest;
+  const { devDependencies, dependencies, scripts, publishConfig, exports, ...rest } = manifest;
   const { directory, linkDirectory, ...publishing } = publishConfig;
+  const others = Object.entries(dependencies ?? {}).filter(([name]) => name !== KIT);
   return {
     ...rest,
+    ...(others.length === 0 ? {} : { dependencies: Object.fromEntries(others) }),
     ...repository,
     exports: Object.fromEntries(
       Object.entries(exports).map(([entry, target]) => [entry, withoutSource(target)]),
@@ -64,6 +70,8 @@ function withoutSource(target) {
 /**
  * One build for all entry points of a package, so that a class they share is one class. It only joins
  * files: TypeScript has made the JavaScript.
+ *
+ * @returns {Promise<string[]>} the files of the kit in it, as paths without their ends
  */
 async function bundle(folder, release, manifest) {
   const commands = Object.values(manifest.bin ?? {});
@@ -73,7 +81,7 @@ async function bundle(folder, release, manifest) {
     input: Object.fromEntries(
       entries.map((file) => [file.replace(/^\.\/dist\/|\.js$/g, ""), file]),
     ),
-    external: /^[^./]/,
+    external: (id) => /^[^./]/.test(id) && id !== KIT && !id.startsWith(`${KIT}/`),
     platform: "neutral",
     plugins: [mapTo(resolve(release))],
     checks: { bundlerTimings: false }, // a warning about a slow machine
@@ -81,7 +89,7 @@ async function bundle(folder, release, manifest) {
       throw new Error(`${folder}: ${message}`);
     },
   });
-  await bundler.write({
+  const { output } = await bundler.write({
     dir: resolve(release, "dist"),
     entryFileNames: "[name].js",
     chunkFileNames: "shared/[name].js",
@@ -89,6 +97,11 @@ async function bundle(folder, release, manifest) {
     comments: { annotation: true, jsdoc: false, legal: true },
   });
   await bundler.close();
+  const kit = `${resolve(KIT_FOLDER, "dist")}/`;
+  return output
+    .flatMap((chunk) => ("moduleIds" in chunk ? chunk.moduleIds : []))
+    .filter((id) => id.startsWith(kit))
+    .map((id) => id.slice(kit.length, -".js".length));
 }
 
 /** Hands on the maps that TypeScript has written, so that those of the bundles lead to `src` beside them. */
@@ -98,8 +111,11 @@ function mapTo(release) {
     load(id) {
       const map = readJson(`${id}.map`);
       const sources = map.sources.map((source) => {
-        const path = relative(dirname(release), resolve(dirname(id), source));
-        return join(release, path);
+        const from = resolve(dirname(id), source);
+        const path = relative(resolve(KIT_FOLDER, "src"), from);
+        return path.startsWith("..")
+          ? join(release, relative(dirname(release), from))
+          : join(release, "src/kit", path);
       });
       return { code: readFileSync(id, "utf8"), map: { ...map, sources } };
     },
@@ -114,6 +130,77 @@ function copyDeclarations(folder, release) {
     if (source !== file && existsSync(join(folder, "src", source)))
       cpSync(join(folder, "dist", file), join(release, "dist", file));
   }
+}
+
+/**
+ * Puts the sources of the kit that a bundle has into the release, and the declarations that others refer to, which then
+ * name the files that have them: an index would lead to all of the kit, and to types of Node.
+ *
+ * @param {string} release
+ * @param {string[]} bundled
+ */
+function takeOverKit(release, bundled) {
+  const homes = homesInKit();
+  const declared = new Set();
+  for (const file of readdirSync(`${release}/dist`, { recursive: true, encoding: "utf8" })) {
+    if (!file.endsWith(".d.ts")) continue;
+    const home = (entry, name) => {
+      const path = homes.get(`${entry} ${name}`);
+      if (path === undefined) throw new Error(`${release}: ${file} has no ${name} of ${entry}`);
+      declared.add(path);
+      const target = relative(dirname(file), `kit/${path}.js`);
+      return target.startsWith(".") ? target : `./${target}`;
+    };
+    const text = readFileSync(join(release, "dist", file), "utf8");
+    const own = text
+      .replace(
+        /^(import|export)( type)? \{([^}]*)\} from "(@holdfast\/kit[^"]*)";/gm,
+        (_, keyword, type = "", list, entry) =>
+          list
+            .split(",")
+            .map((one) => one.trim())
+            .map((one) => {
+              const [name] = one.replace(/^type /, "").split(" ");
+              return `${keyword}${type} { ${one} } from "${home(entry, name)}";`;
+            })
+            .join("\n"),
+      )
+      .replace(
+        /import\("(@holdfast\/kit[^"]*)"\)\.(\w+)/g,
+        (_, entry, name) => `import("${home(entry, name)}").${name}`,
+      );
+    if (own !== text) writeFileSync(join(release, "dist", file), own);
+  }
+  for (const path of declared) {
+    const from = `${KIT_FOLDER}/dist/${path}.d.ts`;
+    const to = `${release}/dist/kit/${path}.d.ts`;
+    const text = readFileSync(from, "utf8");
+    for (const [, module = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+)\.[jt]s"/g))
+      declared.add(join(dirname(path), module));
+    cpSync(from, to);
+    const map = readJson(`${from}.map`);
+    const sources = [relative(dirname(to), `${release}/src/kit/${path}.ts`)];
+    writeFileSync(`${to}.map`, JSON.stringify({ ...map, sources }));
+  }
+  for (const path of new Set([...bundled, ...declared]))
+    cpSync(`${KIT_FOLDER}/src/${path}.ts`, `${release}/src/kit/${path}.ts`);
+}
+
+/** The file of each export of the kit, by its entry and name, as a path without its end. */
+function homesInKit() {
+  return new Map(
+    entriesOf(readJson(`${KIT_FOLDER}/package.json`)).flatMap(({ name: entry, types }) => {
+      const index = types.replace(/^\.\/dist\/|\.d\.ts$/g, "");
+      const text = readFileSync(`${KIT_FOLDER}/src/${index}.ts`, "utf8");
+      return [...text.matchAll(/^export(?: type)? \{([^}]*)\} from "([^"]+)\.ts";/gm)].flatMap(
+        ([, list = "", module = ""]) =>
+          list.split(",").map((one) => {
+            const name = one.trim().replace(/^type /, "");
+            return /** @type {const} */ ([`${entry} ${name}`, join(dirname(index), module)]);
+          }),
+      );
+    }),
+  );
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {

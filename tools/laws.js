@@ -6,7 +6,7 @@ const timers =
 const reading =
   "Use the injected Clock: clock.now() is the wall, clock.monotonic() measures durations.";
 const drawing =
-  "Use the injected Random: take `random` as an option, and uuidFrom(random) of @holdfast/wait/internal for an id.";
+  "Use the injected Random: take `random` as an option, and uuidFrom(random) of @holdfast/kit for an id.";
 const listening =
   "Use onAbort, or hand the signal on, as in clock.sleep(delay, { signal }): a signal carries one listener of ours.";
 
@@ -16,7 +16,7 @@ const repeating =
   "Repeat through loop() in loop.ts, or retry(): stopping, sliding and cleaning up are right there, and only there.";
 
 const repeatingLater =
-  "Repeat after a delay with loop() of @holdfast/wait/internal, or with retry or every: they stop at once and clean up.";
+  "Repeat after a delay with loop() of @holdfast/wait, or with retry or every: they stop at once and clean up.";
 
 /** The rules, by name; eslint.config.js says where each holds. */
 export const laws = {

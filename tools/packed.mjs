@@ -45,6 +45,9 @@ export function problemsOfFiles(files, manifest, read) {
       !ALWAYS.includes(file) &&
       !/^(dist\/.*\.(js|d\.ts)(\.map)?|src\/.*\.ts|template\/.*)$/.test(file),
   );
+  const homeless = files.filter(
+    (file) => /^dist\/.*\.(js|d\.ts)$/.test(file) && /["']@holdfast\/kit["'/]/.test(read(file)),
+  );
   const unstartable = commands.filter(
     (file) => files.includes(file) && !read(file).startsWith("#!/usr/bin/env node\n"),
   );
@@ -56,6 +59,7 @@ export function problemsOfFiles(files, manifest, read) {
     ...lost.map(({ file, source }) => `${file}: ${source} is mapped and missing`),
     ...doubled.map(({ file, source }) => `${file}: ${source} is in another bundle, too`),
     ...orphans.map((file) => `${file} has no source`),
+    ...homeless.map((file) => `${file} imports @holdfast/kit, which is not published`),
     ...stray.map((file) => `${file} does not belong there`),
   ];
 }
@@ -70,7 +74,7 @@ export function problemsOfManifest(manifest) {
       .map((word) => `package.json says ${word}, which only this workspace reads`),
     ...Object.entries({ ...dependencies, ...peerDependencies })
       .filter(([name, range]) => name.startsWith("@holdfast/") && !/^~\d/.test(range))
-      .map(([name, range]) => `${name} is ${range}; only ~ keeps its /internal in step`),
+      .map(([name, range]) => `${name} is ${range}; only ~ keeps our packages in step`),
     ...["description", "keywords", "license", "engines"]
       .filter((field) => manifest[field] === undefined)
       .map((field) => `package.json has no ${field}`),

@@ -38,15 +38,10 @@ export function problemsOfRelease({ repository, versions, changelog, tag, report
     ...(section === undefined
       ? [`CHANGELOG.md needs a heading "## ${version}, YYYY-MM-DD", and entries below it`]
       : changes
-          .filter(({ path, name }) => !isInternal(path) && !names(section, name))
+          .filter(({ name }) => !names(section, name))
           .map(
             ({ path, name, kind }) => `${path}: \`${name}\` ${kind}; CHANGELOG.md does not name it`,
           )),
-    ...(isPatch(lastVersion, version)
-      ? changes
-          .filter(({ path }) => isInternal(path))
-          .map(({ path, name, kind }) => `${path}: \`${name}\` ${kind}; that takes a minor version`)
-      : []),
   ];
 }
 
@@ -120,15 +115,6 @@ function names(section, name) {
   return [...section.matchAll(/`([^`]+)`/g)].some(([, code = ""]) =>
     code.split(/\W+/).includes(name),
   );
-}
-
-function isInternal(path) {
-  return path.endsWith("/internal.api.txt");
-}
-
-function isPatch(lastVersion, version) {
-  const minorOf = (text) => text.split(".").slice(0, 2).join(".");
-  return lastVersion !== undefined && minorOf(lastVersion) === minorOf(version);
 }
 
 /**

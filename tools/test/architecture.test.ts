@@ -39,7 +39,7 @@ it("the picture shows every folder that tools/layers.cjs lists", () => {
     const part = parts.find((one) => one.startsWith(name)) ?? "";
     const shown = part.split(/[^\w-]+/);
     return Object.keys(folders)
-      .filter((folder) => folder !== "internal" && /^[\w/-]+$/.test(folder))
+      .filter((folder) => /^[\w/-]+$/.test(folder))
       .filter((folder) => !shown.includes(basename(folder)))
       .map((folder) => [name, folder].join("/"));
   });

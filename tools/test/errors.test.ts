@@ -52,7 +52,7 @@ async function exportedErrors(): Promise<ErrorClass[]> {
   for (const { folder, manifest } of packages)
     for (const [entry, target] of Object.entries<Record<string, string>>(manifest.exports ?? {})) {
       const source = target["@holdfast/source"];
-      if (source === undefined || entry === "./internal") continue;
+      if (source === undefined) continue;
       const module: Exports = await import(resolve(folder, source));
       const home = folder.slice("packages/".length);
       const prefix = `ERR_${(FAMILY[home] ?? home).toUpperCase()}_`;
@@ -65,7 +65,8 @@ async function exportedErrors(): Promise<ErrorClass[]> {
 
 /** The class of an error in the sources, with the module that declares it. */
 function declaredErrors(): Map<string, string> {
-  const files = packages.flatMap(({ folder }) =>
+  const folders = ["packages/kit", ...packages.map(({ folder }) => folder)];
+  const files = folders.flatMap((folder) =>
     readdirSync(`${folder}/src`, { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts"))
       .map((path) => `${folder}/src/${path}`),

@@ -81,7 +81,7 @@ const breaches: Record<string, Breach[]> = {
     ['it("should poll", run)', "packages/wait/test/poll/poll.test.ts", "present tense"],
   ],
   "no-restricted-imports": [
-    ['import { requireDelay } from "@holdfast/clock/internal"', example, "what users have"],
+    ['import { requireDelay } from "@holdfast/kit"', example, "what users have"],
   ],
   "max-params": [["export function f(a, b, c, d, e) {}", wait, "Maximum allowed is 4"]],
 };
@@ -108,6 +108,7 @@ it.each([
   ["a loop that reads page after page", kubernetes, "for (;;) await read()"],
   ["a single delay", outbox, "await clock.sleep(1)"],
   ["chance at its source", "packages/wait/src/delay/random.ts", "Math.random()"],
+  ["an id at its source", "packages/kit/src/uuid-from.ts", "crypto.randomUUID()"],
   [
     "the one listener",
     "packages/clock/src/host/platform.ts",

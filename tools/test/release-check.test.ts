@@ -120,15 +120,6 @@ describe("a release", () => {
     );
   });
 
-  it("may change /internal with a minor version only, without a changelog entry", () => {
-    const reports = [{ path: "packages/a/api/internal.api.txt", before, after: report() }];
-    expect(problemsOfRelease({ ...facts, reports })).toEqual([]);
-    expect(problemsOfRelease({ ...facts, reports, lastVersion: "1.3.0-rc.1" })).toEqual([
-      "packages/a/api/internal.api.txt: `stop` is gone; that takes a minor version",
-      "packages/a/api/internal.api.txt: `Kept` is gone; that takes a minor version",
-    ]);
-  });
-
   it("reads the name of every kind of export", () => {
     const kinds = [
       "export abstract class A {\n}",

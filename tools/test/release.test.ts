@@ -92,7 +92,7 @@ describe("a published manifest", () => {
     expect(problemsOfManifest(manifest)).toEqual([
       "package.json says catalog:, which only this workspace reads",
       "package.json says @holdfast/source, which only this workspace reads",
-      "@holdfast/clock is ^1.0.0; only ~ keeps its /internal in step",
+      "@holdfast/clock is ^1.0.0; only ~ keeps our packages in step",
       "package.json has no description",
       "package.json has no keywords",
       "package.json has no license",
@@ -160,6 +160,15 @@ describe("the files of a tarball", () => {
     ]);
   });
 
+  it("are refused when code or types come from the package that is not published", () => {
+    const js = 'import { read } from "@holdfast/kit";\n';
+    const types = 'export declare const A: import("@holdfast/kit/node").Reply;\n';
+    expect(problemsOf({ ...files, "dist/index.js": js, "dist/index.d.ts": types })).toEqual([
+      "dist/index.js imports @holdfast/kit, which is not published",
+      "dist/index.d.ts imports @holdfast/kit, which is not published",
+    ]);
+  });
+
   it("are refused when they are unreachable", () => {
     const more = { "dist/part.js": "", "dist/gone.d.ts": "", "dist/.tsbuildinfo": "" };
     const map = { "dist/shared/a.js.map": '{"sources":["../../src/a.ts"]}' };
@@ -170,12 +179,4 @@ describe("the files of a tarball", () => {
       "dist/.tsbuildinfo does not belong there",
     ]);
   });
-});
-
-it.each(["clock", "wait"])("the reference leaves out /internal of %s", (name) => {
-  const text = readFileSync(`${root}packages/${name}/src/internal/index.ts`, "utf8");
-  expect(text).toMatch(/^\/\*\*[^/]* \* @hidden\n/);
-  expect(text.replace(/\s+\* /g, " ")).toMatch(
-    /Not public: it is not in the reference and may change/,
-  );
 });

@@ -49,9 +49,10 @@ function doorsOf(text: string): string[] {
   return [...doors].filter((door) => !HARMLESS.has(door)).toSorted();
 }
 
-/** All doors in the sources of the published packages, by file. */
+/** All doors in the sources of the published packages and of their kit, by file. */
 function doors(): Map<string, string[]> {
-  const sources = publicPackages().flatMap(({ folder }) =>
+  const folders = ["packages/kit", ...publicPackages().map(({ folder }) => folder)];
+  const sources = folders.flatMap((folder) =>
     readdirSync(`${root}${folder}/src`, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".ts"))
       .map((file) => `${folder}/src/${file}`),

@@ -2,6 +2,7 @@
 import { closeSync, readFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import { type Clock, realClock } from "@holdfast/clock";
+import { main } from "@holdfast/kit/node";
 import { CommanderError } from "commander";
 import { type Cut, cutArguments } from "./arguments.ts";
 import { EXIT } from "./exit-code.ts";
@@ -18,10 +19,10 @@ const USAGE = `Usage: holdfast COMMAND [options]
 holdfast COMMAND --help lists the options of a command.
 `;
 
-type Main = (cut: Cut, clock: Clock) => Promise<number>;
+type Run = (cut: Cut, clock: Clock) => Promise<number>;
 
 /** Each loads what it needs. */
-const COMMANDS = new Map<string, () => Promise<Main>>([
+const COMMANDS = new Map<string, () => Promise<Run>>([
   ["wait", async () => (await import("./wait.ts")).waitMain],
   ["retry", async () => (await import("./retry.ts")).retryMain],
   ["run", async () => (await import("./run/run.ts")).runMain],
@@ -31,7 +32,7 @@ function version(): string {
   return (JSON.parse(manifest) as { version: string }).version;
 }
 
-async function run([name, ...args]: readonly string[]): Promise<number> {
+async function holdfast([name, ...args]: readonly string[]): Promise<number> {
   if (name === "--version") return print(`${version()}\n`);
   if (name === "--help" || name === "-h" || name === "help") return print(USAGE);
   const command = COMMANDS.get(name ?? "");
@@ -44,17 +45,14 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
     process.stderr.write("holdfast: Windows is not supported yet; use WSL\n");
     return EXIT.failed;
   }
-  const main = await command();
-  return await main(cutArguments(args), realClock);
+  const run = await command();
+  return await run(cutArguments(args), realClock);
 }
 
 function print(text: string): number {
   process.stdout.write(text);
   return EXIT.ok;
 }
-
-// Whoever reads no more, as `head` behind a pipe, ends no wait and no command.
-for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
 
 // A terminal that has gone makes Node abort when it exits and wants to restore its settings, unless it is closed.
 const terminals = [0, 1, 2].filter((fd) => isatty(fd));
@@ -68,20 +66,21 @@ process.once("exit", () => {
   }
 });
 
-try {
-  process.exitCode = await run(process.argv.slice(2));
-} catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
-  else {
-    const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`holdfast: ${printable(message)}\n`);
-    process.exitCode = EXIT.failed;
-  }
+/** The exit code for an error of the tool, which is printed. */
+function failed(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`holdfast: ${printable(message)}\n`);
+  return EXIT.failed;
 }
 
-// Its command has ended: a signal that comes now, the second of one Ctrl-C perhaps, does not change the exit code.
-onSignals(signalsWith("stop", "end", "pass", "none"), (signal) => {
-  if (["stop", "end"].includes(effectOf(signal))) process.exit();
-});
-await flushed(realClock);
-process.exit(); // Whatever is open still, a connection or the pipe of a daemon, keeps nothing running.
+await main(
+  (args) => holdfast(args).catch(failed),
+  () => {
+    // The command has ended: a signal that comes now, the second of one Ctrl-C perhaps, does not change the exit code.
+    onSignals(signalsWith("stop", "end", "pass", "none"), (signal) => {
+      if (["stop", "end"].includes(effectOf(signal))) process.exit();
+    });
+    return flushed(realClock);
+  },
+);

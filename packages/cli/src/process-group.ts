@@ -13,7 +13,7 @@ import {
 import { constants } from "node:os";
 import { resolve } from "node:path";
 import type { Clock } from "@holdfast/clock";
-import { readPart } from "@holdfast/controller/internal";
+import { readPart } from "@holdfast/kit/node";
 import { poll, withTimeout } from "@holdfast/wait";
 import type { Launch } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";

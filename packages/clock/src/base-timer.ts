@@ -1,6 +1,5 @@
+import { type Deferred, deferred, requireDelay } from "@holdfast/kit";
 import type { Timer } from "./clock.ts";
-import { requireDelay } from "./internal/arguments.ts";
-import { type Deferred, deferred } from "./internal/deferred.ts";
 
 type TimerState = "waiting" | "fired" | "stopped";
 

@@ -4,6 +4,8 @@
  * @packageDocumentation
  */
 
+export { abortable, aborted, type LateResult } from "./abort/abortable.ts";
+export { LinkedController } from "./abort/linked-controller.ts";
 export { onAbort } from "./abort/on-abort.ts";
 export { BaseClock } from "./base-clock.ts";
 export { BaseTimer } from "./base-timer.ts";

@@ -1,7 +1,7 @@
+import { type LoopClock, type MachineLoop, machineLoop } from "@holdfast/kit";
 import type { Clock } from "./clock.ts";
 import { HostClock } from "./host/host-clock.ts";
 import { afterTurn, globalTimers, keepAlive } from "./host/platform.ts";
-import { type LoopClock, type MachineLoop, machineLoop } from "./internal/event-loop.ts";
 
 class RealClock extends HostClock implements LoopClock {
   readonly [machineLoop]: MachineLoop = {

@@ -1,6 +1,5 @@
+import { Grid, requirePeriod } from "@holdfast/kit";
 import type { Clock, Ticker, Timer, TimerOptions } from "./clock.ts";
-import { requirePeriod } from "./internal/arguments.ts";
-import { Grid } from "./internal/grid.ts";
 
 type Tick = IteratorResult<number, undefined>;
 

@@ -1,8 +1,11 @@
 import * as root from "@holdfast/clock";
 import {
+  abortable,
+  aborted,
   BaseClock,
   BaseTimer,
   type Clock,
+  LinkedController,
   onAbort,
   realClock,
   type SleepOptions,
@@ -24,6 +27,7 @@ import {
   type Door,
   delay,
   except,
+  fields,
   finite,
   func,
   instant,
@@ -32,6 +36,7 @@ import {
   object,
   optionsOf,
   period,
+  rejects,
   required,
   signal,
   string,
@@ -211,6 +216,22 @@ describe("a timer", () => {
 const clock = new FakeClock();
 const live = new AbortController().signal;
 const doors = [
+  rejects(
+    abortable,
+    [f, live, {}],
+    ["work", required(func)],
+    ["signal", required(signal)],
+    ["onLate", fields({ value: func, error: func })],
+    ["argument", unchecked],
+  ),
+  rejects(aborted, [AbortSignal.abort()], ["signal", required(signal)]),
+  constructs(
+    LinkedController as new (
+      signal: AbortSignal,
+    ) => LinkedController,
+    [live],
+    ["signal", required(signal)],
+  ),
   throws(onAbort, [live, f], ["signal", required(signal)], ["callback", required(func)]),
   {
     ...throws(

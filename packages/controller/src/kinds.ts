@@ -1,4 +1,4 @@
-import { type Kind, kind, methods, requireDelay } from "@holdfast/clock/internal";
+import { type Kind, kind, methods, requireDelay } from "@holdfast/kit";
 import { defaultLogger } from "./logger.ts";
 
 /** A number of milliseconds; below 0 means 0. */

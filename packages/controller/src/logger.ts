@@ -1,5 +1,5 @@
 import { realClock } from "@holdfast/clock";
-import { callSafely } from "@holdfast/clock/internal";
+import { callSafely } from "@holdfast/kit";
 
 /**
  * Receiver of the log lines of a controller, an elector or a manager.

@@ -8,7 +8,7 @@ import {
   requireBoolean,
   requireOptions,
   requireSignal,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { KeyShards } from "./key-shards.ts";
 import type { Leadership } from "./leadership.ts";
 

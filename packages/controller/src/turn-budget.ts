@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { type LoopClock, simulatedTime, yieldTurn } from "@holdfast/clock/internal";
+import { type LoopClock, simulatedTime, yieldTurn } from "@holdfast/kit";
 
 const MAX_STEPS = 1_000;
 

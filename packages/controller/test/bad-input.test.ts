@@ -1,4 +1,3 @@
-import type { Kinds } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
 import * as root from "@holdfast/controller";
 import {
@@ -37,6 +36,7 @@ import * as prometheus from "@holdfast/controller/prometheus";
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
 import * as redisLock from "@holdfast/controller/redis-lock";
 import { ForgottenLeaseError, RedisLock } from "@holdfast/controller/redis-lock";
+import type { Kinds } from "@holdfast/kit";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";

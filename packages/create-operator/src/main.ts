@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { main, type Output, runCommands } from "@holdfast/kit/node";
 import { createProject } from "./create-project.ts";
 import { resolveNames } from "./names.ts";
 
@@ -13,17 +14,15 @@ const USAGE = `npm create @holdfast/operator NAME [-- OPTIONS]
   --group GROUP    API group of the custom resource; default: example.org
 `;
 
-async function run(args: string[]): Promise<string> {
+async function create(args: string[], { print }: Output): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
     options: {
       kind: { type: "string" },
       group: { type: "string" },
-      help: { type: "boolean", short: "h" },
     },
   });
-  if (values.help === true) return USAGE;
   const [name, ...more] = positionals;
   // npm keeps options that no -- precedes.
   const taken = ["kind", "group"].find((option) => process.env[`npm_config_${option}`]);
@@ -34,21 +33,13 @@ async function run(args: string[]): Promise<string> {
   const names = resolveNames(name, values);
   const manifest = await readFile(new URL("../package.json", import.meta.url), "utf8");
   await createProject(name, { ...names, version: JSON.parse(manifest).version });
-  return `Made ${name}: kind ${names.kind} of ${names.group}.
+  print(`Made ${name}: kind ${names.kind} of ${names.group}.
 
   cd ${name}
   npm install
   npm test
-`;
+`);
+  return 0;
 }
 
-// Whoever reads no more, as `head` behind a pipe, ends no command.
-for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
-
-try {
-  process.stdout.write(await run(process.argv.slice(2)));
-} catch (error) {
-  const { message } = error as Error;
-  process.stderr.write(`error: ${message.split(". To specify a positional")[0]}\n`);
-  process.exitCode = 2;
-}
+await main((args, output) => runCommands({ usage: USAGE, commands: create }, args, output));

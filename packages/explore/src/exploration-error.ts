@@ -1,4 +1,4 @@
-import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
+import { findByCode, type OptionNames, requireOptions } from "@holdfast/kit";
 import { AT_REST, type Fault, HAND_OVER, SCENARIO_FIRST } from "./plan.ts";
 import type { Note, Step } from "./step.ts";
 

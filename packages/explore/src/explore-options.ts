@@ -13,7 +13,7 @@ import {
   requireSignal,
   requireText,
   requireWhole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import { type Logger, silentLogger } from "./logger.ts";
 import type { WatchedRequest } from "./reconciles.ts";

@@ -1,6 +1,5 @@
 import type { Clock, Timer } from "@holdfast/clock";
-import { messageOf } from "@holdfast/clock/internal";
-import { exponential } from "@holdfast/wait/internal";
+import { exponential, messageOf } from "@holdfast/kit";
 import type { Replica } from "./replica.ts";
 import type { WaitingTimer } from "./replica-clock.ts";
 

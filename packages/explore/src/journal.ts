@@ -1,4 +1,4 @@
-import { messageOf } from "@holdfast/clock/internal";
+import { messageOf } from "@holdfast/kit";
 import type { Logger, LogLine } from "./logger.ts";
 import { shownValue } from "./state-text.ts";
 import type { Note, Step, StepOptions } from "./step.ts";

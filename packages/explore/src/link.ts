@@ -1,4 +1,4 @@
-import { isThenable } from "@holdfast/clock/internal";
+import { isThenable } from "@holdfast/kit";
 import { shownValue } from "./state-text.ts";
 
 /** How a call of a linked system is done: as a step, or at once if it only makes another object. */

@@ -1,4 +1,4 @@
-import { findByCode, messageOf, TIMEOUT_CODE } from "@holdfast/clock/internal";
+import { findByCode, messageOf, TIMEOUT_CODE } from "@holdfast/kit";
 import { isTerminalError } from "@holdfast/wait";
 
 /** The part of a reconcile request that is watched. */

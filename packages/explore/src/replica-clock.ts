@@ -1,5 +1,5 @@
 import { BaseClock, BaseTimer, type Clock, type Timer, type TimerOptions } from "@holdfast/clock";
-import { simulatedTime } from "@holdfast/clock/internal";
+import { simulatedTime } from "@holdfast/kit";
 
 /** A timer of a replica that waits to fire. */
 export interface WaitingTimer {

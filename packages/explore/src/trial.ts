@@ -1,6 +1,6 @@
 import { onAbort } from "@holdfast/clock";
-import { deferred, messageOf } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
+import { deferred, messageOf } from "@holdfast/kit";
 import { seededRandom } from "@holdfast/wait";
 import { differenceOf } from "./difference.ts";
 import type { ResolvedExplore } from "./explore-options.ts";

@@ -1,5 +1,5 @@
-import { callSafely } from "@holdfast/clock/internal";
 import { consoleLogger, defaultLogger, jsonLogger, type Logger } from "@holdfast/controller";
+import { callSafely } from "@holdfast/kit";
 
 /** The methods of a `Logger`. */
 export const LOGGER = Object.keys(defaultLogger) as readonly (keyof Logger)[];

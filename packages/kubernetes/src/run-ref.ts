@@ -1,5 +1,5 @@
-import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/clock/internal";
 import type { RunOptions } from "@holdfast/controller";
+import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/kit";
 
 const OPTIONS: OptionNames<RunOptions> = {
   ref: true,

@@ -8,7 +8,7 @@ import {
   requireCount,
   requireFinite,
   requireOptions,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { Message } from "./message/message.ts";
 import { requireStoredName, requireUuid, storedName } from "./message/stored-text.ts";
 import type { DeadLetterSelection, OutboxStore } from "./store/outbox-store.ts";

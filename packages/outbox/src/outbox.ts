@@ -7,7 +7,7 @@ import {
   read,
   required,
   requireFunction,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { DeadLetters } from "./dead-letters.ts";
 import type { Message, NewMessage } from "./message/message.ts";
 import type { Statement } from "./store/database.ts";

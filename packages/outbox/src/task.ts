@@ -1,4 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
+import { defaultLogger, type Logger } from "@holdfast/controller";
 import {
   callSafely,
   finiteFrom,
@@ -10,10 +11,8 @@ import {
   positive,
   RepeatedLines,
   required,
-} from "@holdfast/clock/internal";
-import { defaultLogger, type Logger } from "@holdfast/controller";
-import { type Random, withTimeout } from "@holdfast/wait";
-import { loop } from "@holdfast/wait/internal";
+} from "@holdfast/kit";
+import { loop, type Random, withTimeout } from "@holdfast/wait";
 import { storedName } from "./message/stored-text.ts";
 import type { Claim, InvalidRow } from "./store/claim.ts";
 import type { Failure, OutboxStore } from "./store/outbox-store.ts";

@@ -1,6 +1,6 @@
-import type { Kinds } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock } from "@holdfast/controller";
+import type { Kinds } from "@holdfast/kit";
 import * as root from "@holdfast/outbox";
 import {
   delayAfter,

@@ -1,5 +1,6 @@
-import { abortable, deferred } from "@holdfast/clock/internal";
+import { abortable } from "@holdfast/clock";
 import { silentLogger, TokenBucketLimiter } from "@holdfast/controller";
+import { deferred } from "@holdfast/kit";
 import { type Message, Relay } from "@holdfast/outbox";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import { TerminalError } from "@holdfast/wait";

@@ -1,5 +1,5 @@
 import { realClock } from "@holdfast/clock";
-import { RepeatedLines } from "@holdfast/clock/internal";
+import { RepeatedLines } from "@holdfast/kit";
 import type { OutboxEvent } from "@holdfast/outbox";
 import { expect, it } from "vitest";
 import { report } from "../src/task.ts";

@@ -13,6 +13,8 @@ export type { BackoffStrategy, DelayFunc } from "./delay/backoff-strategy.ts";
 export type { JitterForm } from "./delay/capped-jitter.ts";
 export { Jitter, jitter } from "./delay/jitter.ts";
 export { type Random, seededRandom } from "./delay/random.ts";
+export { strategyOf } from "./delay/strategy-of.ts";
+export { Deadline, type DeadlineOptions } from "./limit/deadline.ts";
 export {
   findTimeoutError,
   isTimeoutError,
@@ -34,6 +36,14 @@ export {
   JitteredBackoffManager,
   type JitteredBackoffManagerOptions,
 } from "./loop/jittered-backoff-manager.ts";
+export {
+  type Done,
+  type Loop,
+  type LoopDelay,
+  type LoopManager,
+  type LoopWork,
+  loop,
+} from "./loop/loop.ts";
 export type { LoopOptions } from "./loop/loop-options.ts";
 export { type EveryOptions, every } from "./poll/every.ts";
 export { type PollOptions, poll, type Truthy } from "./poll/poll.ts";

@@ -1,11 +1,12 @@
-import type { Kinds } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
+import type { Kinds } from "@holdfast/kit";
 import * as root from "@holdfast/wait";
 import {
   Backoff,
   backoffManager,
   backoffUntil,
   connectWithBackoff,
+  Deadline,
   ExponentialBackoffManager,
   every,
   expectOk,
@@ -15,12 +16,14 @@ import {
   JitteredBackoffManager,
   jitter,
   keepConnected,
+  loop,
   parseRetryAfter,
   poll,
   RetryAfterError,
   RetryBudget,
   retry,
   seededRandom,
+  strategyOf,
   TerminalError,
   TimeoutError,
   withTimeout,
@@ -82,6 +85,7 @@ import {
   rejects,
   required,
   signal,
+  string,
   testBadInput,
   testEveryExport,
   throws,
@@ -96,11 +100,13 @@ import { EXPONENTIAL_BACKOFF_OPTIONS } from "../src/go/exponential-backoff.ts";
 import { KEYED_BACKOFF_OPTIONS } from "../src/go/keyed-backoff.ts";
 import { ON_ERROR_OPTIONS } from "../src/go/on-error.ts";
 import { JITTER_UNTIL_OPTIONS, PERIODIC_OPTIONS } from "../src/go/until.ts";
+import { DEADLINE_OPTIONS } from "../src/limit/deadline.ts";
 import { TIMEOUT_ERROR_OPTIONS } from "../src/limit/timeout-error.ts";
 import { WITH_TIMEOUT_OPTIONS } from "../src/limit/with-timeout.ts";
 import { BACKOFF_MANAGER_OPTIONS } from "../src/loop/backoff-manager.ts";
 import { EXPONENTIAL_BACKOFF_MANAGER_OPTIONS } from "../src/loop/exponential-backoff-manager.ts";
 import { JITTERED_BACKOFF_MANAGER_OPTIONS } from "../src/loop/jittered-backoff-manager.ts";
+import { LOOP } from "../src/loop/loop.ts";
 import { LOOP_OPTIONS } from "../src/loop/loop-options.ts";
 import { EVERY_OPTIONS } from "../src/poll/every.ts";
 import { POLL_OPTIONS } from "../src/poll/poll.ts";
@@ -190,6 +196,23 @@ const rootDoors: Door[] = [
     ["sliding", required(flag)],
     ["signal", required(signal)],
     ["options", options(LOOP_OPTIONS)],
+  ),
+  rejects(
+    loop,
+    [{ run: f, signal: AbortSignal.abort(), delay: () => 1, clock }],
+    ["options", required(options(LOOP))],
+  ),
+  constructs(
+    Deadline,
+    [1, { clock }],
+    ["timeout", required(notNegative)],
+    ["options", optionsOf(DEADLINE_OPTIONS, { stringOrFunc: string })],
+  ),
+  throws(
+    strategyOf,
+    ["backoff", { duration }],
+    ["name", unchecked],
+    ["backoff", required(backoffOptions)],
   ),
   throws(
     backoffManager,

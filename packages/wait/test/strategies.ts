@@ -1,4 +1,4 @@
-import type { Kinds } from "@holdfast/clock/internal";
+import type { Kinds } from "@holdfast/kit";
 import { Backoff, type BackoffStrategy } from "@holdfast/wait";
 import * as exported from "@holdfast/wait/strategies";
 import { finiteFrom, type Kind, optionsOf, required } from "../../../test/bad-input.ts";

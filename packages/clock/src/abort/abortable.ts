@@ -1,4 +1,12 @@
-import { type Deferred, deferred } from "../internal/deferred.ts";
+import {
+  type Deferred,
+  deferred,
+  func,
+  type Kinds,
+  read,
+  requireFunction,
+  requireSignal,
+} from "@holdfast/kit";
 import { onAbort } from "./on-abort.ts";
 
 const ignore = (): void => {};
@@ -7,17 +15,43 @@ const ignore = (): void => {};
 export interface LateResult<Value> {
   /** Receives the value. */
   readonly value?: (value: Value) => unknown;
+
   /** Receives the error. Of several waits for one promise, the first one that ended hears of it. */
   readonly error?: (error: unknown) => unknown;
 }
 
+const LATE_RESULT: Kinds<LateResult<never>> = { value: func, error: func };
+
 /**
- * Waits for `work`, which receives the signal or `argument`, but only until `signal` aborts: then rejects with
- * `signal.reason` at once. `work` is not called if the signal has aborted already. A value that arrives after the abort goes to `onLate`, a later
- * error is ignored, unless `onLate` has a receiver for it.
+ * Waits for `work`, but only until `signal` aborts.
  *
- * Neither an async function nor a callback stands between `work` and the result, so that the stack of an
- * error of `work` shows the callers, and one frame of this function (ADR 0042).
+ * | Event | Result |
+ * | --- | --- |
+ * | `work` settles first | the same value or error |
+ * | `work` throws synchronously | rejects with that error |
+ * | `signal` aborts first | rejects with `signal.reason` at once |
+ * | `signal` has aborted already | rejects with `signal.reason`; `work` is not called |
+ * | `work` settles after the abort | `onLate` receives the value; an error is ignored, unless `onLate` has a receiver for it |
+ *
+ * No listener remains. Waits for one promise that stays pending do not pile up on it. The stack of an error of `work`
+ * shows the callers. To limit the time too, use `withTimeout` of `@holdfast/wait`.
+ *
+ * @param work - the work to wait for; receives `argument`
+ * @param signal - ends the wait
+ * @param onLate - receives the value, or value and error, that arrive after the abort
+ * @param argument - the argument of `work`. Default: `signal`
+ * @returns a promise of the value of `work`; bad arguments reject it with a TypeError
+ *
+ * @example
+ * ```ts
+ * import { abortable } from "@holdfast/clock";
+ *
+ * const stop = new AbortController();
+ * const forever = new Promise<string>(() => {});
+ * const wait = abortable(() => forever, stop.signal);
+ * stop.abort("closing");
+ * await wait.catch((reason) => console.log(reason)); // => closing
+ * ```
  */
 export function abortable<Value, Argument = AbortSignal>(
   work: (argument: Argument) => Value | PromiseLike<Value>,
@@ -25,6 +59,16 @@ export function abortable<Value, Argument = AbortSignal>(
   onLate?: ((value: Value) => unknown) | LateResult<Value>,
   argument: Argument = signal as Argument,
 ): Promise<Value> {
+  // Neither an async function nor a callback stands between `work` and the result: the stack of its error shows the
+  // callers, and one frame of this function (ADR 0042).
+  let late: LateResult<Value> | undefined;
+  try {
+    requireFunction("work", work);
+    requireSignal("signal", signal);
+    if (onLate !== undefined) late = lateResult(onLate);
+  } catch (error) {
+    return Promise.reject(error);
+  }
   if (signal.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = deferred<Value>();
   const subscription = onAbort(signal, reject);
@@ -40,7 +84,6 @@ export function abortable<Value, Argument = AbortSignal>(
     subscription[Symbol.dispose]();
     wait?.[Symbol.dispose]();
     if (!signal.aborted) return;
-    const late = typeof onLate === "function" ? { value: onLate } : onLate;
     AbandonedPromise.add(result, late?.error);
     if (late?.value !== undefined) void result.then(late.value, ignore);
     throw signal.reason; // another listener may have hidden the abort from `onAbort`
@@ -55,6 +98,14 @@ export function abortable<Value, Argument = AbortSignal>(
   }, endWith);
 }
 
+function lateResult<Value>(
+  given: ((value: Value) => unknown) | LateResult<Value>,
+): LateResult<Value> {
+  if (typeof given === "function") return { value: given };
+  read<LateResult<never>>("onLate", given as LateResult<never>, "abortable", LATE_RESULT);
+  return given;
+}
+
 /** The promise of the work itself: the stack of an error made before another promise follows it has no callers. */
 export function promiseOf<Value>(work: () => Value | PromiseLike<Value>): Promise<Value> {
   try {
@@ -64,7 +115,22 @@ export function promiseOf<Value>(work: () => Value | PromiseLike<Value>): Promis
   }
 }
 
-/** Resolves when `signal` aborts. */
+/**
+ * Resolves when `signal` aborts, through the one listener that this library has on that signal.
+ *
+ * @param signal - the signal to wait for; resolves at once if it has aborted already
+ * @returns a promise; a bad argument rejects it with a TypeError
+ *
+ * @example
+ * ```ts
+ * import { aborted } from "@holdfast/clock";
+ *
+ * const stop = new AbortController();
+ * const stopped = aborted(stop.signal);
+ * stop.abort();
+ * await stopped;
+ * ```
+ */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     onAbort(signal, () => resolve());

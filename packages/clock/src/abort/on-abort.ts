@@ -1,4 +1,4 @@
-import { requireFunction, requireSignal } from "../internal/arguments.ts";
+import { requireFunction, requireSignal } from "@holdfast/kit";
 import { AbortList, AbortWaiter } from "./abort-list.ts";
 
 class AbortCallback extends AbortWaiter {

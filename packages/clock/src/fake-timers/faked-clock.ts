@@ -1,6 +1,6 @@
+import { requireFinite } from "@holdfast/kit";
 import type { Timer, TimerOptions } from "../clock.ts";
 import { HostTimer } from "../host/host-timer.ts";
-import { requireFinite } from "../internal/arguments.ts";
 import { BaseTestClock, STALL_LIMITS } from "../testing/base-test-clock.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
 import { FakedTime, type KnownTimer } from "./faked-time.ts";

@@ -1,5 +1,5 @@
+import { roundToNanosecond } from "@holdfast/kit";
 import type { TimerHost } from "../host/host-timer.ts";
-import { roundToNanosecond } from "../internal/rounding.ts";
 import type { PendingTimer } from "../testing/test-clock.ts";
 import type { FiredTimer, VirtualTime } from "../testing/virtual-time.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";

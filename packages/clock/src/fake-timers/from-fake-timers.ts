@@ -1,4 +1,4 @@
-import { requireMethods } from "../internal/arguments.ts";
+import { requireMethods } from "@holdfast/kit";
 import type { TestClock } from "../testing/test-clock.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
 import { FakedClock } from "./faked-clock.ts";

@@ -1,7 +1,12 @@
+import {
+  type CallbackContext,
+  currentContext,
+  requireDelay,
+  requireFunction,
+  requireTimerOptions,
+} from "@holdfast/kit";
 import { BaseClock, TIMER_OPTIONS } from "../base-clock.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
-import { requireDelay, requireFunction, requireTimerOptions } from "../internal/arguments.ts";
-import { type CallbackContext, currentContext } from "./platform.ts";
 
 /**
  * A clock whose callbacks keep the async context of the `afterFunc` call. A host would run them in the

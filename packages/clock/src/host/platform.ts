@@ -1,13 +1,10 @@
+import { findModule, findProcess } from "@holdfast/kit";
+
 /**
- * The only file that depends on the platform. Node, Deno, Bun and workerd provide Node's modules
+ * The platform: its timers, its clocks and its signals. Node, Deno, Bun and workerd provide Node's modules
  * through `process.getBuiltinModule`; a browser gets the fallbacks. No code checks the name of a
  * platform.
  */
-
-/** Runs a callback in the async context in which this object was created. */
-export interface CallbackContext {
-  runInAsyncScope(callback: () => void): void;
-}
 
 /**
  * Timers of the machine, which a fake installed later does not replace. Call them without a receiver:
@@ -21,73 +18,8 @@ interface MachineTimers {
   readonly setImmediate?: ((callback: () => void) => unknown) | undefined;
 }
 
-interface Process {
-  getBuiltinModule?(name: string): unknown;
-  getActiveResourcesInfo?(): string[];
-}
-
 interface Events {
   addAbortListener?(signal: AbortSignal, listener: () => void): Disposable;
-}
-
-interface AsyncResource extends CallbackContext {
-  runInAsyncScope<Argument, Result>(
-    callback: (argument: Argument) => Result,
-    receiver?: undefined,
-    argument?: Argument,
-  ): Result;
-}
-
-interface AsyncHooks {
-  readonly AsyncResource: new (type: string) => AsyncResource;
-}
-
-function findProcess(): Process | undefined {
-  return (globalThis as { readonly process?: Process }).process;
-}
-
-function findModule<Module>(name: string): Module | undefined {
-  return findProcess()?.getBuiltinModule?.(name) as Module | undefined;
-}
-
-// Async context
-
-const asyncHooks = findModule<AsyncHooks>("node:async_hooks");
-
-const NO_CONTEXT: CallbackContext = { runInAsyncScope: (callback) => callback() };
-
-/** Captures the current async context. Without `node:async_hooks`, callbacks run directly. */
-export function currentContext(): CallbackContext {
-  return asyncHooks === undefined ? NO_CONTEXT : new asyncHooks.AsyncResource("HoldfastTimer");
-}
-
-/**
- * Calls `callback` in its own async context: stores that it enters with `AsyncLocalStorage.enterWith`
- * apply to it and to the work it starts, not to the next call. Before Node 24, `enterWith` modifies the
- * current context, so each call needs a new one. Without `node:async_hooks` there are no stores, and
- * the callback is called directly.
- */
-export function callInOwnContext<Argument, Result>(
-  callback: (argument: Argument) => Result,
-  argument: Argument,
-): Result {
-  if (asyncHooks === undefined) return callback(argument);
-  const context = new asyncHooks.AsyncResource("HoldfastCall");
-  return context.runInAsyncScope(callback, undefined, argument);
-}
-
-// Stacks
-
-interface ErrorClass {
-  captureStackTrace?(error: Error, below: unknown): void;
-}
-
-/**
- * Replaces the stack of an error by the current one, without the function `below` and its callees. For an
- * error that a timer made: its own stack shows no caller. Without V8 the error stays as it is.
- */
-export function recaptureStack(error: Error, below: unknown): void {
-  (Error as ErrorClass).captureStackTrace?.(error, below);
 }
 
 // Aborts

@@ -1,6 +1,6 @@
+import { requireFunction, requireMethods } from "@holdfast/kit";
 import type { SchedulerAction, SchedulerLike, Subscription } from "rxjs";
 import type { Clock } from "../clock.ts";
-import { requireFunction, requireMethods } from "../internal/arguments.ts";
 import { ClockAction } from "./clock-action.ts";
 
 class ClockScheduler implements SchedulerLike {

@@ -1,6 +1,6 @@
+import { Grid } from "@holdfast/kit";
 import { type SchedulerAction, Subscription } from "rxjs";
 import type { Clock, Timer } from "../clock.ts";
-import { Grid } from "../internal/grid.ts";
 
 /** Work that rxjs schedules once, and again each time the work schedules itself. */
 export class ClockAction<State> extends Subscription implements SchedulerAction<State> {

@@ -1,8 +1,8 @@
+import { requireMethods } from "@holdfast/kit";
 import type { SchedulerLike, Subscription } from "rxjs";
 import type { Clock } from "../clock.ts";
 import { HostClock } from "../host/host-clock.ts";
 import type { TimerHost } from "../host/host-timer.ts";
-import { requireMethods } from "../internal/arguments.ts";
 
 /** A scheduler as a host of timers. It has one time, which may go back. */
 class SchedulerHost implements TimerHost {

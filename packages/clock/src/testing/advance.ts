@@ -1,5 +1,4 @@
-import { recaptureStack } from "../host/platform.ts";
-import { deferred } from "../internal/deferred.ts";
+import { deferred, recaptureStack } from "@holdfast/kit";
 import { DeadlockError } from "./deadlock-error.ts";
 import { eventLoop } from "./event-loop.ts";
 import { LivelockError } from "./livelock-error.ts";

@@ -1,7 +1,6 @@
+import { requireFinite, simulatedTime } from "@holdfast/kit";
+import { bindMethods } from "../bind-methods.ts";
 import { ContextClock } from "../host/context-clock.ts";
-import { requireFinite } from "../internal/arguments.ts";
-import { bindMethods } from "../internal/bind-methods.ts";
-import { simulatedTime } from "../internal/event-loop.ts";
 import type {
   PendingTimer,
   RunOptions,

@@ -1,4 +1,4 @@
-import { findByCode } from "../internal/error-chain.ts";
+import { findByCode } from "@holdfast/kit";
 import type { PendingTimer } from "./test-clock.ts";
 
 const CODE = "ERR_CLOCK_DEADLOCK";

@@ -1,7 +1,14 @@
+import {
+  type CallbackContext,
+  finite,
+  type Kinds,
+  notNegative,
+  parsed,
+  read,
+  requireFinite,
+  requireOptions,
+} from "@holdfast/kit";
 import type { Timer, TimerOptions } from "../clock.ts";
-import type { CallbackContext } from "../host/platform.ts";
-import { requireFinite, requireOptions } from "../internal/arguments.ts";
-import { finite, type Kinds, notNegative, parsed, read } from "../internal/kinds.ts";
 import { BaseTestClock, STALL_LIMITS } from "./base-test-clock.ts";
 import { FakeTimer } from "./fake-timer.ts";
 import type { TestClock } from "./test-clock.ts";

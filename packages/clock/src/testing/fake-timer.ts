@@ -1,6 +1,6 @@
+import type { CallbackContext } from "@holdfast/kit";
 import { BaseTimer } from "../base-timer.ts";
 import type { TimerOptions } from "../clock.ts";
-import type { CallbackContext } from "../host/platform.ts";
 import type { Timeline, TimelineEntry } from "./timeline.ts";
 
 /** A timer on a timeline. It is its own entry there, which saves one object per sleep. */

@@ -1,4 +1,4 @@
-import { findByCode } from "../internal/error-chain.ts";
+import { findByCode } from "@holdfast/kit";
 
 const CODE = "ERR_CLOCK_LIVELOCK";
 

@@ -1,12 +1,17 @@
-import { promiseOf } from "../abort/abortable.ts";
-import { onAbort } from "../abort/on-abort.ts";
 import {
+  abortSignal,
+  type Kinds,
+  kind,
+  notNegative,
+  read,
   requireFinite,
   requireFunction,
   requireString,
   requireWhole,
-} from "../internal/arguments.ts";
-import { abortSignal, type Kinds, kind, notNegative, read, whole } from "../internal/kinds.ts";
+  whole,
+} from "@holdfast/kit";
+import { promiseOf } from "../abort/abortable.ts";
+import { onAbort } from "../abort/on-abort.ts";
 import { Advance, type AdvanceLimits, type Hold } from "./advance.ts";
 import { LivelockGuard } from "./livelock-guard.ts";
 import type { RunOptions, StepOptions } from "./test-clock.ts";

@@ -1,5 +1,4 @@
-import { instantAfter } from "../internal/rounding.ts";
-import { type HeapEntry, TimerHeap } from "../internal/timer-heap.ts";
+import { type HeapEntry, instantAfter, TimerHeap } from "@holdfast/kit";
 import type { PendingTimer } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 

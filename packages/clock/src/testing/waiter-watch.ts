@@ -1,6 +1,5 @@
+import { abortSignal, type Kinds, read, requireWhole } from "@holdfast/kit";
 import { onAbort } from "../abort/on-abort.ts";
-import { requireWhole } from "../internal/arguments.ts";
-import { abortSignal, type Kinds, read } from "../internal/kinds.ts";
 import { eventLoop } from "./event-loop.ts";
 import type { WaitForWaitersOptions } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";

@@ -17,7 +17,7 @@ async function load() {
   vi.resetModules();
   const { onAbort, realClock } = await import("../../src/index.ts");
   const { FakeClock } = await import("../../src/testing/index.ts");
-  const { callInOwnContext, holdOpen, yieldTurn } = await import("../../src/internal/index.ts");
+  const { callInOwnContext, holdOpen, yieldTurn } = await import("@holdfast/kit");
   return { callInOwnContext, onAbort, realClock, FakeClock, holdOpen, yieldTurn };
 }
 
@@ -417,7 +417,7 @@ describe("imported for the first time while fake timers are installed", () => {
     vi.resetModules();
     const uninstall = row.fake();
     const { realClock } = await import("../../src/index.ts");
-    const { holdOpen, yieldTurn } = await import("../../src/internal/index.ts");
+    const { holdOpen, yieldTurn } = await import("@holdfast/kit");
     try {
       await yieldTurn(realClock);
       holdOpen(realClock)[Symbol.dispose]();

@@ -5,6 +5,7 @@ import {
   func,
   type Kinds,
   kind,
+  MAX_RETRY_AFTER,
   methods,
   notNegative,
   read,
@@ -14,9 +15,8 @@ import {
   requireMethods,
   text,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
-import { MAX_RETRY_AFTER } from "@holdfast/wait/internal";
 import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metrics.ts";
 import { anyLogger, rateLimiter } from "../kinds.ts";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";

@@ -1,10 +1,5 @@
-import { onAbort } from "@holdfast/clock";
-import {
-  holdOpen,
-  LinkedController,
-  requireNotNegative,
-  requireSignal,
-} from "@holdfast/clock/internal";
+import { LinkedController, onAbort } from "@holdfast/clock";
+import { holdOpen, requireNotNegative, requireSignal } from "@holdfast/kit";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { KeyShards } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";

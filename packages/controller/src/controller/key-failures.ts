@@ -1,10 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import {
-  type RepeatedDetails,
-  RepeatedLines,
-  requireDelay,
-  requireWhole,
-} from "@holdfast/clock/internal";
+import { type RepeatedDetails, RepeatedLines, requireDelay, requireWhole } from "@holdfast/kit";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import type { Hooks } from "./hooks.ts";
 

@@ -1,5 +1,4 @@
-import { type Clock, onAbort } from "@holdfast/clock";
-import { aborted } from "@holdfast/clock/internal";
+import { aborted, type Clock, onAbort } from "@holdfast/clock";
 import type { KeyShards, SlotLeadership } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";
 import { Waiters } from "../waiters.ts";

@@ -1,7 +1,6 @@
 import type { Clock } from "@holdfast/clock";
-import { isStop, messageOf } from "@holdfast/clock/internal";
-import { Backoff, RetryAfterError, withTimeout } from "@holdfast/wait";
-import { loop, MAX_RETRY_AFTER } from "@holdfast/wait/internal";
+import { isStop, MAX_RETRY_AFTER, messageOf } from "@holdfast/kit";
+import { Backoff, loop, RetryAfterError, withTimeout } from "@holdfast/wait";
 import type { Leadership } from "../leadership.ts";
 import { RELEASE_TIMEOUT } from "../stop-budget.ts";
 import type { ElectorHooks } from "./elector-hooks.ts";

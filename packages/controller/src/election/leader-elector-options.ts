@@ -6,11 +6,10 @@ import {
   methods,
   parsed,
   read,
-  requireAbove,
+  requireDurations,
   required,
-  requireFinite,
   text,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import { anyLogger } from "../kinds.ts";
 import type { Leadership } from "../leadership.ts";
@@ -140,9 +139,6 @@ export interface ResolvedLeaderElectorOptions extends LeaderElectorOptions {
   readonly logger: Logger;
 }
 
-/** Maximum share of the retry period that is added at random during a campaign. */
-export const CAMPAIGN_JITTER = 1.2;
-
 /** @throws RangeError or TypeError if an option is out of its range */
 export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLeaderElectorOptions {
   const given = read("options", options, "LeaderElector", LEADER_ELECTOR_OPTIONS);
@@ -153,28 +149,4 @@ export function resolveLeaderElector(options: LeaderElectorOptions): ResolvedLea
   requireDurations("options", durations);
   const hooks = { onNewLeader, onError, random };
   return { name, lock, identity, lead, ...durations, once, ...hooks, clock, logger };
-}
-
-/**
- * Same order as in Go: each duration leaves room for the next.
- *
- * @param options - what the errors call the options that have them
- */
-export function requireDurations(
-  options: string,
-  durations: Readonly<Record<"leaseDuration" | "renewDeadline" | "retryPeriod", number>>,
-): void {
-  const { leaseDuration, renewDeadline, retryPeriod } = durations;
-  requireFinite(`${options}.leaseDuration`, leaseDuration);
-  requireFinite(`${options}.renewDeadline`, renewDeadline);
-  requireAbove(`${options}.retryPeriod`, requireFinite(`${options}.retryPeriod`, retryPeriod), 0);
-  const longestRetry = retryPeriod * CAMPAIGN_JITTER;
-  if (!(renewDeadline > longestRetry))
-    throw new RangeError(
-      `${options}.renewDeadline must be above ${CAMPAIGN_JITTER} times ${options}.retryPeriod (${longestRetry}), got ${renewDeadline}`,
-    );
-  if (!(leaseDuration > renewDeadline))
-    throw new RangeError(
-      `${options}.leaseDuration must be above ${options}.renewDeadline (${renewDeadline}), got ${leaseDuration}`,
-    );
 }

@@ -1,12 +1,10 @@
-import { onAbort } from "@holdfast/clock";
-import { deferred, holdOpen, LinkedController } from "@holdfast/clock/internal";
-import { jitter } from "@holdfast/wait";
-import { loop } from "@holdfast/wait/internal";
+import { LinkedController, onAbort } from "@holdfast/clock";
+import { CAMPAIGN_JITTER, deferred, holdOpen } from "@holdfast/kit";
+import { jitter, loop } from "@holdfast/wait";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import { ElectorHooks } from "./elector-hooks.ts";
 import { askingLock, leadTerm, releaseLease, type TermContext } from "./lead-term.ts";
 import {
-  CAMPAIGN_JITTER,
   type LeaderElectorOptions,
   type ResolvedLeaderElectorOptions,
   resolveLeaderElector,

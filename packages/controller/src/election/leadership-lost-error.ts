@@ -1,4 +1,4 @@
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode } from "@holdfast/kit";
 
 /** How a lease was lost: see {@link LeadershipLostError}. */
 export type LeadershipLoss = "expired" | "replaced";

@@ -1,4 +1,4 @@
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode } from "@holdfast/kit";
 
 const CODE = "ERR_CONTROLLER_LOCK_CONFLICT";
 

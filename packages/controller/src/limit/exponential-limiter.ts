@@ -1,15 +1,15 @@
 import type { Clock } from "@holdfast/clock";
 import {
   above,
+  exponential,
   finiteFrom,
   func,
   type Kinds,
   methods,
   notNegative,
   read,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { jitter as jittered, type Random } from "@holdfast/wait";
-import { exponential } from "@holdfast/wait/internal";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";

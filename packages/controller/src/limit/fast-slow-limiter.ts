@@ -1,13 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import {
-  finiteFrom,
-  type Kinds,
-  methods,
-  notNegative,
-  read,
-  required,
-  whole,
-} from "@holdfast/clock/internal";
+import { finiteFrom, type Kinds, methods, notNegative, read, required, whole } from "@holdfast/kit";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";

@@ -7,7 +7,7 @@ import {
   read,
   requireArray,
   requireMethods,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { jitter as jittered, type Random } from "@holdfast/wait";
 import { FailureRecords } from "./failure-records.ts";
 import { LimiterClock } from "./limiter-clock.ts";

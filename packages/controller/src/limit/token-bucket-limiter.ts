@@ -8,7 +8,7 @@ import {
   required,
   requireSignal,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { Waiters } from "../waiters.ts";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import { LimiterClock } from "./limiter-clock.ts";

@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { roundToNanosecond } from "@holdfast/clock/internal";
+import { roundToNanosecond } from "@holdfast/kit";
 
 /** A token that is taken now and may be used later. */
 export interface Reservation {

@@ -8,7 +8,7 @@ import {
   requireArray,
   required,
   text,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { anyLogger } from "../kinds.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
 import { STOP_TIMEOUT } from "../stop-budget.ts";

@@ -1,4 +1,4 @@
-import { isStop } from "@holdfast/clock/internal";
+import { isStop } from "@holdfast/kit";
 import type { RunOptions } from "../run-options.ts";
 import type { RunnableState } from "./manager-status.ts";
 import type { Runnable } from "./runnable.ts";

@@ -1,4 +1,4 @@
-import { anything, findByCode, type Kinds, messageOf, read } from "@holdfast/clock/internal";
+import { anything, findByCode, type Kinds, messageOf, read } from "@holdfast/kit";
 import { delay } from "../kinds.ts";
 
 export const RUNNABLE_ERROR_OPTIONS: Kinds<RunnableErrorOptions> = {

@@ -1,5 +1,6 @@
-import { abortable, read, requireMethods } from "@holdfast/clock/internal";
-import type { Random } from "@holdfast/wait";
+import { abortable } from "@holdfast/clock";
+import { endRequest, read, requireMethods } from "@holdfast/kit";
+import { type Random, withTimeout } from "@holdfast/wait";
 import {
   keepFromCrashing,
   type Lender,
@@ -13,7 +14,6 @@ import {
   SQL_LOCK_OPTIONS,
   SqlLock,
 } from "../sql-lock/sql-lock.ts";
-import { endRequest } from "./mysql-connection.ts";
 
 /** Rows are objects with values of the driver's own types, also if the options of the pool differ. */
 const READING = {
@@ -244,7 +244,7 @@ function lenderOf(pool: Pool): Lender<PooledConnection> {
     close(connection, error) {
       // What was given up goes on at the server, unless that has answered.
       const isAnswered = typeof (error as { readonly errno?: unknown } | null)?.errno === "number";
-      const ended = isAnswered ? undefined : endRequest(connection);
+      const ended = isAnswered ? undefined : endRequest(connection, withTimeout);
       if (ended === undefined) connection.destroy();
       else void ended.then(() => connection.destroy());
     },

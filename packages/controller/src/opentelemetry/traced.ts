@@ -7,7 +7,7 @@ import {
   read,
   required,
   requireFunction,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { type Attributes, diag, type Span, SpanStatusCode, type Tracer } from "@opentelemetry/api";
 
 export const TRACED_OPTIONS: Kinds<TracedOptions> = {

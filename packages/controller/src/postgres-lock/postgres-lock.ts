@@ -1,5 +1,6 @@
-import { abortable, read, requireMethods } from "@holdfast/clock/internal";
-import type { Random } from "@holdfast/wait";
+import { abortable } from "@holdfast/clock";
+import { cancelRequest, isOfServer, leftTransaction, read, requireMethods } from "@holdfast/kit";
+import { type Random, withTimeout } from "@holdfast/wait";
 import {
   keepFromCrashing,
   type Lender,
@@ -13,7 +14,6 @@ import {
   SQL_LOCK_OPTIONS,
   SqlLock,
 } from "../sql-lock/sql-lock.ts";
-import { cancelRequest, isOfServer, leftTransaction } from "./pg-connection.ts";
 
 /** Any number that no other program locks in the same database. */
 const ADVISORY_LOCK = 7_305_120_554;
@@ -196,7 +196,9 @@ function lenderOf(pool: Pool): Lender<PooledClient> {
     release: (client) => client.release(),
     close(client, error) {
       // What was given up goes on at the server, unless that has answered.
-      const cancelled = isOfServer(error) ? undefined : cancelRequest(client, pool.options);
+      const cancelled = isOfServer(error)
+        ? undefined
+        : cancelRequest(client, pool.options, withTimeout);
       if (cancelled === undefined) client.release(true);
       else void cancelled.then(() => client.release(true));
     },

@@ -1,4 +1,4 @@
-import { type Kinds, methods, read, requireText } from "@holdfast/clock/internal";
+import { type Kinds, methods, read, requireText } from "@holdfast/kit";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import type { QueueMetrics } from "../queue/work-queue-options.ts";

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from "@holdfast/clock";
-import { type HeapEntry, instantAfter, TimerHeap } from "@holdfast/clock/internal";
+import { type HeapEntry, instantAfter, TimerHeap } from "@holdfast/kit";
 
 const NEVER = Number.POSITIVE_INFINITY;
 

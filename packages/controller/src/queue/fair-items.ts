@@ -1,4 +1,4 @@
-import { requireString } from "@holdfast/clock/internal";
+import { requireString } from "@holdfast/kit";
 import { NO_SLOT, type QueueItem } from "./item-state.ts";
 import { ReadyItems } from "./ready-items.ts";
 

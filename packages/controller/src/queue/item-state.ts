@@ -1,4 +1,4 @@
-import type { HeapEntry } from "@holdfast/clock/internal";
+import type { HeapEntry } from "@holdfast/kit";
 
 /** State of a key in a queue. */
 export type ItemState =

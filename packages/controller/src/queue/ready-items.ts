@@ -1,4 +1,4 @@
-import { TimerHeap } from "@holdfast/clock/internal";
+import { TimerHeap } from "@holdfast/kit";
 import { NO_SLOT, type QueueItem } from "./item-state.ts";
 
 /** The line is rebuilt when so many of its entries are used up or void, and no fewer than the others. */

@@ -1,5 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { above, finite, func, type Kinds, methods, read, text } from "@holdfast/clock/internal";
+import { above, finite, func, type Kinds, methods, read, text } from "@holdfast/kit";
 import { delay, rateLimiter } from "../kinds.ts";
 import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import { LimiterClock } from "../limit/limiter-clock.ts";

@@ -8,7 +8,7 @@ import {
   requireDelay,
   requireSignal,
   requireString,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { withTimeout } from "@holdfast/wait";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { Waiters } from "../waiters.ts";

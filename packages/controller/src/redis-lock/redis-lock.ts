@@ -1,5 +1,5 @@
+import { abortable } from "@holdfast/clock";
 import {
-  abortable,
   findByCode,
   func,
   type Kinds,
@@ -7,9 +7,9 @@ import {
   required,
   requireMethods,
   text,
-} from "@holdfast/clock/internal";
+  uuidFrom,
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
-import { uuidFrom } from "@holdfast/wait/internal";
 import { isLeaseRecord, type LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";

@@ -1,4 +1,4 @@
-import { isStop } from "@holdfast/clock/internal";
+import { isStop } from "@holdfast/kit";
 import { isTimeoutError } from "@holdfast/wait";
 import type { Lease } from "../election/lease.ts";
 

@@ -6,11 +6,12 @@ import {
   methods,
   parsed,
   read,
+  requireDurations,
   required,
   text,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
-import { type LeaderElectorOptions, requireDurations } from "../election/leader-elector-options.ts";
+import type { LeaderElectorOptions } from "../election/leader-elector-options.ts";
 import type { ResourceLock } from "../election/resource-lock.ts";
 import type { SlotLeadership } from "../key-shards.ts";
 import { anyLogger } from "../kinds.ts";

@@ -1,16 +1,13 @@
-import { onAbort } from "@holdfast/clock";
+import { aborted, LinkedController, onAbort } from "@holdfast/clock";
 import {
-  aborted,
   holdOpen,
   isStop,
-  LinkedController,
   messageOf,
   requireFunction,
   requireHooks,
   requireMethods,
-} from "@holdfast/clock/internal";
-import { jitter } from "@holdfast/wait";
-import { loop } from "@holdfast/wait/internal";
+} from "@holdfast/kit";
+import { jitter, loop } from "@holdfast/wait";
 import { ElectorHooks } from "../election/elector-hooks.ts";
 import { leadershipOf, leadTerm, releaseLease, type TermContext } from "../election/lead-term.ts";
 import { elapsedSince, type Grant, Lease } from "../election/lease.ts";

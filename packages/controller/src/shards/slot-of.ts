@@ -1,4 +1,4 @@
-import { requireBetween, requireText, requireWhole } from "@holdfast/clock/internal";
+import { requireBetween, requireText, requireWhole } from "@holdfast/kit";
 
 /** Most slots of a program. */
 const MAX_SLOTS = 1_024;

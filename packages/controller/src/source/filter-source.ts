@@ -1,4 +1,4 @@
-import { requireAnswer, requireFunction } from "@holdfast/clock/internal";
+import { requireAnswer, requireFunction } from "@holdfast/kit";
 import { mapSource } from "./map-source.ts";
 import type { Source } from "./source.ts";
 

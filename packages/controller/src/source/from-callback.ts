@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { requireFunction } from "@holdfast/clock/internal";
+import { requireFunction } from "@holdfast/kit";
 import type { EnqueueOptions, Source } from "./source.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { isStop, requireFunction } from "@holdfast/clock/internal";
+import { isStop, requireFunction } from "@holdfast/kit";
 import { TurnBudget } from "../turn-budget.ts";
 import type { Source, SourceContext } from "./source.ts";
 

@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { requireMethods } from "@holdfast/clock/internal";
+import { requireMethods } from "@holdfast/kit";
 import type { Source } from "./source.ts";
 
 /** The part of an observable that {@link fromObservable} uses. Observables of rxjs satisfy it. */

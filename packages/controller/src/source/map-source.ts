@@ -1,4 +1,4 @@
-import { requireFunction } from "@holdfast/clock/internal";
+import { requireFunction } from "@holdfast/kit";
 import type { Source } from "./source.ts";
 
 /**

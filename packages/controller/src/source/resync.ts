@@ -8,9 +8,8 @@ import {
   requireAbove,
   required,
   requireFinite,
-} from "@holdfast/clock/internal";
-import { Backoff, type Random } from "@holdfast/wait";
-import { loop } from "@holdfast/wait/internal";
+} from "@holdfast/kit";
+import { Backoff, loop, type Random } from "@holdfast/wait";
 import type { Source } from "./source.ts";
 
 export const RESYNC_OPTIONS: Kinds<ResyncOptions<never>> = {

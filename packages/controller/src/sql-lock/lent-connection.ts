@@ -1,4 +1,4 @@
-import { abortable } from "@holdfast/clock/internal";
+import { abortable } from "@holdfast/clock";
 
 /** The events of a pool of `pg` or `mysql2`. A wrapper around one need not have them. */
 export interface PoolEvents {

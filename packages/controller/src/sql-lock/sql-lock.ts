@@ -6,9 +6,9 @@ import {
   requireSignal,
   requireString,
   requireText,
-} from "@holdfast/clock/internal";
+  uuidFrom,
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
-import { uuidFrom } from "@holdfast/wait/internal";
 import type { LeaseRecord } from "../election/lease-record.ts";
 import { LockConflictError } from "../election/lock-conflict-error.ts";
 import type { ResourceLock, Versioned } from "../election/resource-lock.ts";

@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { boundedServer } from "@holdfast/controller/internal";
+import { realClock } from "@holdfast/clock";
+import { boundedServer } from "@holdfast/kit/node";
 import { every } from "@holdfast/wait";
 
 /** Time between two states, in milliseconds. */
@@ -44,7 +45,7 @@ export async function servePage({ port, page, state, actions }: PageOptions): Pr
     reply(200, "text/plain", "done\n");
   };
   const server: Server = boundedServer(
-    { maxConnections: MAX_CONNECTIONS },
+    { realClock, maxConnections: MAX_CONNECTIONS },
     (request: IncomingMessage, response: ServerResponse) => {
       request.resume();
       const { method, url = "/", headers } = request;

@@ -14,6 +14,7 @@ function codesOf(folder: string): string[] {
 }
 
 const codes = [
+  "kit",
   "clock",
   "wait",
   "controller",

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { end } from "@holdfast/kubernetes/internal";
+import { main } from "@holdfast/kit/node";
 import { runCommand } from "./run-command.ts";
 
-end(await runCommand(process.argv.slice(2)));
+await main(runCommand);

@@ -1,20 +1,14 @@
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
-import {
-  loadOptional,
-  type Result,
-  requireNamespace,
-  requirePositionals,
-  requireSegment,
-  textOf,
-} from "@holdfast/kubernetes/internal";
+import { requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
+import { type Output, optional, requirePositionals, textOf } from "@holdfast/kit/node";
 import { mergeRules, type PolicyRule, type RecordedRule } from "../server/rights.ts";
 
 const WHERE = `# For the namespace of the operator: kubectl apply --namespace NAMESPACE, or name it to this command as --namespace.
 `;
 
 /** `rules FILE... [--name NAME] [--namespace NAMESPACE]` */
-export async function rules(args: string[]): Promise<Result> {
+export async function rules(args: string[], { print }: Output): Promise<0 | 1> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -24,14 +18,15 @@ export async function rules(args: string[]): Promise<Result> {
   requirePositionals("FILE", positionals);
   requireSegment("--name", name);
   if (namespace !== undefined) requireNamespace("--namespace", namespace);
-  const { stringify } = await loadOptional("yaml", import("yaml"));
+  const { stringify } = await optional("yaml", import("yaml"), "--save-dev ");
   const recorded = positionals.flatMap(recordedIn);
   const roles = rolesFor(recorded, { name, namespace });
   const texts = roles.map((role) => {
     const isAnywhere = role.kind === "Role" && namespace === undefined;
     return `${isAnywhere ? WHERE : ""}${stringify(role)}`;
   });
-  return { output: texts.join("---\n"), code: 0 };
+  print(texts.join("---\n"));
+  return 0;
 }
 
 function recordedIn(file: string): RecordedRule[] {

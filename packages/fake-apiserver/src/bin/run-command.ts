@@ -1,4 +1,4 @@
-import { type Run, runCommands } from "@holdfast/kubernetes/internal";
+import { type Output, runCommands } from "@holdfast/kit/node";
 import { rules } from "./rules.ts";
 
 const USAGE = `npx @holdfast/fake-apiserver rules FILE...
@@ -10,6 +10,6 @@ const USAGE = `npx @holdfast/fake-apiserver rules FILE...
 `;
 
 /** Runs the command line with these arguments. */
-export async function runCommand(args: readonly string[]): Promise<Run> {
-  return await runCommands(USAGE, new Map([["rules", rules]]), args);
+export async function runCommand(args: readonly string[], output: Output): Promise<number> {
+  return await runCommands({ usage: USAGE, commands: new Map([["rules", rules]]) }, args, output);
 }

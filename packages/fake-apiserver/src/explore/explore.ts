@@ -1,18 +1,19 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireArray,
-  requireFunction,
-  requireHooks,
-  requireOptions,
-} from "@holdfast/clock/internal";
-import {
   type ExplorationReport,
   type ExploreSettings,
   explore as exploreProgram,
   type ProgramContext,
   type WorldContext,
 } from "@holdfast/explore";
+import {
+  type OptionNames,
+  requireArray,
+  requireFunction,
+  requireHooks,
+  requireOptions,
+} from "@holdfast/kit";
+import { requireResource } from "@holdfast/kit/kubernetes";
 import {
   builtIn,
   type KubeClient,
@@ -24,7 +25,6 @@ import {
   runOperator,
   type StartWork,
 } from "@holdfast/kubernetes";
-import { requireResource } from "@holdfast/kubernetes/internal";
 import type { FakeApi } from "../server/fake-api.ts";
 import type { Normalise } from "../server/normal-form.ts";
 import { mergeRules, type PolicyRule } from "../server/rights.ts";

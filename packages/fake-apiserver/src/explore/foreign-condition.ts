@@ -1,5 +1,5 @@
+import { formatSeconds } from "@holdfast/kit/kubernetes";
 import type { KubeObject, Resource, StatusCondition, StoredObject } from "@holdfast/kubernetes";
-import { formatSeconds } from "@holdfast/kubernetes/internal";
 import { isObject, type JsonObject, metadataOf, own } from "../object/json.ts";
 import type { FakeApi } from "../server/fake-api.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
+import { resourceName } from "@holdfast/kit/kubernetes";
 import type { Resource } from "@holdfast/kubernetes";
-import { resourceName } from "@holdfast/kubernetes/internal";
 import { isObject, type JsonObject, metadataOf, own } from "../object/json.ts";
 import type { FakeApi } from "../server/fake-api.ts";
 import type { FakeRequest } from "../server/faults.ts";

@@ -1,5 +1,5 @@
+import { resourceName } from "@holdfast/kit/kubernetes";
 import type { Resource } from "@holdfast/kubernetes";
-import { resourceName } from "@holdfast/kubernetes/internal";
 import { type JsonObject, metadataOf } from "../object/json.ts";
 import type { ApiState } from "../server/state/api-state.ts";
 import type { Change } from "../server/state/object-store.ts";

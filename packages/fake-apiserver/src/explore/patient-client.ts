@@ -1,6 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import type { KubeClient } from "@holdfast/kubernetes";
-import { isNotFound } from "@holdfast/kubernetes/internal";
+import { isApiError, type KubeClient } from "@holdfast/kubernetes";
 import { retry } from "@holdfast/wait";
 
 /** Milliseconds between two attempts, and until the last one. */
@@ -28,7 +27,7 @@ export function patientClient(client: KubeClient, clock: Clock, known: KnownCall
       retries: Number.POSITIVE_INFINITY,
       maxElapsed: PATIENCE,
       delay: () => PERIOD,
-      shouldRetry: ({ error }) => !isFirst && known.has(number) && isNotFound(error),
+      shouldRetry: ({ error }) => !isFirst && known.has(number) && isApiError(error, "NotFound"),
     });
     if (isFirst) known.add(number);
     return value;

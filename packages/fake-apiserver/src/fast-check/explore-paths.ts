@@ -1,3 +1,4 @@
+import type { FakeClock } from "@holdfast/clock/testing";
 import {
   findByCode,
   type OptionNames,
@@ -8,8 +9,8 @@ import {
   requirePositive,
   requireText,
   requireWhole,
-} from "@holdfast/clock/internal";
-import type { FakeClock } from "@holdfast/clock/testing";
+} from "@holdfast/kit";
+import { requireResource, resourceName } from "@holdfast/kit/kubernetes";
 import {
   isApiError,
   type KubeClient,
@@ -17,7 +18,6 @@ import {
   type OperatorSetup,
   type Resource,
 } from "@holdfast/kubernetes";
-import { requireResource, resourceName } from "@holdfast/kubernetes/internal";
 import * as fc from "fast-check";
 import { isEqual, own } from "../object/json.ts";
 import type { NormalForm } from "../server/normal-form.ts";

@@ -1,6 +1,6 @@
-import { deferred, messageOf } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { deferred, messageOf } from "@holdfast/kit";
 import {
   type KubeClient,
   type KubeTransport,

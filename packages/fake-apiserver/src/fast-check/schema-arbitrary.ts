@@ -1,4 +1,4 @@
-import { fromRe2 } from "@holdfast/kubernetes/internal";
+import { fromRe2 } from "@holdfast/kit/kubernetes";
 import * as fc from "fast-check";
 import { schemaCauses } from "../crd-rules/validation/check-schema.ts";
 import {

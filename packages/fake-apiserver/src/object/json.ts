@@ -1,6 +1,5 @@
-import { isObject, type JsonObject, own } from "@holdfast/kubernetes/internal";
+import { isObject, type JsonObject, own } from "@holdfast/kit/kubernetes";
 
-// Objects in the store are frozen by agreement: a change makes a copy.
 export {
   isEqual,
   isObject,
@@ -9,7 +8,9 @@ export {
   pick,
   propertiesOf,
   without,
-} from "@holdfast/kubernetes/internal";
+} from "@holdfast/kit/kubernetes";
+
+// Objects in the store are frozen by agreement: a change makes a copy.
 
 /** An object without the fields that are undefined. */
 export function defined(object: JsonObject): JsonObject {

@@ -8,9 +8,9 @@ import {
   requireOptions,
   requireText,
   requireWhole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
+import { requireResource } from "@holdfast/kit/kubernetes";
 import { KubeClient, type KubeTransport, type Resource } from "@holdfast/kubernetes";
-import { requireResource } from "@holdfast/kubernetes/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";

@@ -6,7 +6,7 @@ import {
   requireOptions,
   requireText,
   requireWhole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { Resource } from "@holdfast/kubernetes";
 import type { ApiResponse } from "./api-response.ts";
 import { Failure, qualified } from "./failure.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { boundedServer } from "@holdfast/controller/internal";
+import { realClock } from "@holdfast/clock";
+import { boundedServer, readUpTo } from "@holdfast/kit/node";
 import type { KubeRequest, KubeResponse } from "@holdfast/kubernetes";
-import { readBody } from "@holdfast/kubernetes/internal";
 import { type Failure, foreignHost, unauthorized, unsupportedMediaType } from "./failure.ts";
 
 /** Longest body of a request, in bytes: the limit of an API server. */
@@ -35,7 +35,7 @@ export class HttpFront implements AsyncDisposable {
   constructor(options: HttpFrontOptions) {
     this.#options = options;
     this.#port = options.port;
-    const limits = { maxConnections: MAX_CONNECTIONS, maxResponse: 0 };
+    const limits = { realClock, maxConnections: MAX_CONNECTIONS, maxResponse: 0 };
     this.#server = boundedServer(
       limits,
       (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response),
@@ -97,7 +97,10 @@ export class HttpFront implements AsyncDisposable {
     const { method = "GET", url: path = "/" } = request;
     const refusal = refusalOf(request, token);
     if (refusal !== undefined) return refused(refusal);
-    const body = (await readBody(request, MAX_REQUEST, `${method} ${path}`)).toString("utf8");
+    const read = await readUpTo(request, MAX_REQUEST);
+    if (read === undefined)
+      throw new RangeError(`${method} ${path}: the request has more than ${MAX_REQUEST} bytes`);
+    const body = read.toString("utf8");
     const { authorization: _, ...headers } = singleHeaders(request);
     return send({ method, path, headers, body: body === "" ? undefined : body }, signal);
   }

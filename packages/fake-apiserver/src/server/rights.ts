@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { requireArray, requireOptions, requireText } from "@holdfast/clock/internal";
+import { requireArray, requireOptions, requireText } from "@holdfast/kit";
 import { defined } from "../object/json.ts";
 import { Failure } from "./failure.ts";
 

@@ -3,11 +3,11 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual, parseArgs } from "node:util";
+import { type Output, optional, requirePositionals, textOf } from "@holdfast/kit/node";
 import { fromCrd } from "../object/resource.ts";
-import { loadOptional, type Result, requirePositionals, textOf } from "./command.ts";
 
 /** `manifests MODULE... --out DIR [--check]` */
-export async function manifests(args: string[]): Promise<Result> {
+export async function manifests(args: string[], { print }: Output): Promise<0 | 1> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -16,16 +16,17 @@ export async function manifests(args: string[]): Promise<Result> {
   const { out, check } = values;
   requirePositionals("MODULE", positionals);
   if (out === undefined) throw new RangeError("--out DIR is missing; see --help");
-  const { stringify } = await loadOptional("yaml", import("yaml"));
+  const { stringify } = await optional("yaml", import("yaml"), "--save-dev ");
   const crds = await crdsOf(positionals);
   const files = [...crds].map(([name, crd]) => ({
     path: join(out, `${name}.yaml`),
     text: stringify(crd, { aliasDuplicateObjects: false }),
   }));
-  if (check) return compared(files);
+  if (check) return compared(files, print);
   await mkdir(out, { recursive: true });
   for (const { path, text } of files) await writeFile(path, text);
-  return { output: files.map(({ path }) => `${path}\n`).join(""), code: 0 };
+  print(files.map(({ path }) => `${path}\n`).join(""));
+  return 0;
 }
 
 interface File {
@@ -33,17 +34,15 @@ interface File {
   readonly text: string;
 }
 
-function compared(files: readonly File[]): Result {
+function compared(files: readonly File[], print: Output["print"]): 0 | 1 {
   const problems: string[] = [];
   for (const { path, text } of files) {
     const found = existsSync(path) ? textOf(path, { pipes: false }) : undefined;
     if (found === undefined) problems.push(`${path} is missing`);
     else if (found !== text) problems.push(`${path} differs from its resource`);
   }
-  return {
-    output: problems.map((line) => `${line}\n`).join(""),
-    code: problems.length > 0 ? 1 : 0,
-  };
+  print(problems.map((line) => `${line}\n`).join(""));
+  return problems.length > 0 ? 1 : 0;
 }
 
 /** The CRDs of the resources that modules export, by name, which is PLURAL.GROUP. */

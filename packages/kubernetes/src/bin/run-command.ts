@@ -1,4 +1,4 @@
-import { type Result, type Run, runCommands } from "./command.ts";
+import { type Command, type Output, runCommands } from "@holdfast/kit/node";
 import { manifests } from "./manifests.ts";
 import { types } from "./types.ts";
 
@@ -14,16 +14,17 @@ const USAGE = `npx @holdfast/kubernetes COMMAND
 npx @holdfast/fake-apiserver rules prints the roles that a test run needs.
 `;
 
-const COMMANDS = new Map<string | undefined, (args: string[]) => Promise<Result>>([
+const COMMANDS = new Map<string | undefined, Command>([
   ["types", types],
   ["manifests", manifests],
 ]);
 
 /** Runs the command line with these arguments. */
-export async function runCommand(args: readonly string[]): Promise<Run> {
-  if (args[0] === "rules") {
-    const stderr = `error: rules is a command of @holdfast/fake-apiserver: npx @holdfast/fake-apiserver ${args.join(" ")}\n`;
-    return { code: 2, stdout: "", stderr };
-  }
-  return await runCommands(USAGE, COMMANDS, args);
+export async function runCommand(args: readonly string[], output: Output): Promise<number> {
+  if (args[0] !== "rules")
+    return await runCommands({ usage: USAGE, commands: COMMANDS }, args, output);
+  output.note(
+    `error: rules is a command of @holdfast/fake-apiserver: npx @holdfast/fake-apiserver ${args.join(" ")}`,
+  );
+  return 2;
 }

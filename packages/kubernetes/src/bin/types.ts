@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
+import { type Output, optional, requirePositionals, textOf } from "@holdfast/kit/node";
 import { fromCrd } from "../object/resource.ts";
 import { runKubectl } from "../transport/run-kubectl.ts";
-import { loadOptional, type Result, requirePositionals, textOf } from "./command.ts";
 import { type CrdSchema, plainSchema } from "./plain-schema.ts";
 
 const HEADER = `// Made by "npx @holdfast/kubernetes types": run it again instead of editing this file.
@@ -9,7 +9,7 @@ import { customResource, type KubeObject } from "@holdfast/kubernetes";
 `;
 
 /** `types FILE...` and `types --from-cluster NAME...` */
-export async function types(args: string[]): Promise<Result> {
+export async function types(args: string[], { print }: Output): Promise<0 | 1> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -28,11 +28,12 @@ export async function types(args: string[]): Promise<Result> {
     throw new Error(`two CRDs have the kind ${twice.kind}: write their types to two files`);
   const parts: string[] = [HEADER];
   for (const resource of resources) parts.push(await source(resource));
-  return { output: parts.join("\n"), code: 0 };
+  print(parts.join("\n"));
+  return 0;
 }
 
 async function fromFiles(files: readonly string[]): Promise<object[]> {
-  const { parseAllDocuments } = await loadOptional("yaml", import("yaml"));
+  const { parseAllDocuments } = await optional("yaml", import("yaml"), "--save-dev ");
   return files.flatMap((file) => {
     const text = textOf(file, { pipes: true });
     const documents = [...parseAllDocuments(text)];
@@ -73,9 +74,10 @@ async function source({
   plural,
   scope,
 }: ReturnType<typeof fromCrd>): Promise<string> {
-  const { compile } = await loadOptional(
+  const { compile } = await optional(
     "json-schema-to-typescript",
     import("json-schema-to-typescript"),
+    "--save-dev ",
   );
   const { versions } = (crd as CrdWithSchemas).spec;
   const { openAPIV3Schema: { properties, ...rest } = {} } =

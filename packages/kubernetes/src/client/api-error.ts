@@ -4,7 +4,7 @@ import {
   type OptionNames,
   requireOptions,
   requireString,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { RetryAfterError } from "@holdfast/wait";
 import { printable } from "../printable.ts";
 

@@ -1,16 +1,17 @@
 import { type Clock, realClock } from "@holdfast/clock";
+import { defaultLogger, type Logger } from "@holdfast/controller";
 import {
   messageOf,
   RepeatedLines,
   requireClock,
   requireHooks,
   requireMethods,
-} from "@holdfast/clock/internal";
-import { defaultLogger, type Logger } from "@holdfast/controller";
+} from "@holdfast/kit";
+import { resourceName } from "@holdfast/kit/kubernetes";
 import type { Random } from "@holdfast/wait";
 import { KUBERNETES_METRICS, type KubernetesMetrics } from "../kubernetes-metrics.ts";
 import { LOGGER, warn } from "../logger.ts";
-import { type Resource, resourceName } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { ApiTarget } from "./api-request.ts";
 import { WarningLog } from "./warning-log.ts";

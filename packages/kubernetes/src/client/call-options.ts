@@ -8,9 +8,9 @@ import {
   requireSignal,
   requireText,
   requireWhole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
+import { requireSegment } from "@holdfast/kit/kubernetes";
 import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
-import { requireSegment } from "../object/resource-name.ts";
 import type { FieldSelector, LabelSelector } from "../object/selector.ts";
 import type { ApiRequest } from "./api-request.ts";
 import type { ApplyUpgrade } from "./apply-upgrade.ts";

@@ -1,7 +1,7 @@
-import type { Clock } from "@holdfast/clock";
-import { abortable, recaptureStack } from "@holdfast/clock/internal";
-import { type BackoffOptions, retry } from "@holdfast/wait";
-import { Deadline, isConflict, MAX_RETRY_AFTER } from "@holdfast/wait/internal";
+import { abortable, type Clock } from "@holdfast/clock";
+import { MAX_RETRY_AFTER, recaptureStack } from "@holdfast/kit";
+import { type BackoffOptions, Deadline, retry } from "@holdfast/wait";
+import { isConflict } from "@holdfast/wait/go";
 import { ConnectionError } from "../transport/connection-error.ts";
 import { ApiError, findApiError } from "./api-error.ts";
 import { type ApiRequest, type ApiTarget, requestJson } from "./api-request.ts";

@@ -1,4 +1,4 @@
-import { type OptionNames, requireOptions } from "@holdfast/clock/internal";
+import { type OptionNames, requireOptions } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import { type ApiTargetOptions, apiTarget, type MeasuredTarget } from "./api-target.ts";
 import { requireFieldManager } from "./call-options.ts";

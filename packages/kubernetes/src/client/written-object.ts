@@ -1,4 +1,4 @@
-import { requireText } from "@holdfast/clock/internal";
+import { requireText } from "@holdfast/kit";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
 import { METADATA_KIND } from "../object/metadata-of.ts";
 import type { ObjectName } from "../object/object-ref.ts";

@@ -1,10 +1,11 @@
 import type { Source } from "@holdfast/controller";
+import { resourceName } from "@holdfast/kit/kubernetes";
 import type { ObjectChange } from "../cache/change.ts";
 import type { IndexFunction } from "../cache/object-index.ts";
 import type { ObjectTable } from "../cache/object-table.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf, type ObjectRef, parseRef } from "../object/object-ref.ts";
-import { type Resource, resourceName } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 import type { Progress } from "../reflect/progress.ts";
 import type { Reflector } from "../reflect/reflector.ts";
 import type { InformerStatus } from "./cluster-status.ts";

@@ -7,7 +7,7 @@ import {
   requireOptions,
   requireText,
   requireWhole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
 import { type ApiTargetOptions, apiTarget, type MeasuredTarget } from "../client/api-target.ts";
 import type { KubeClientOptions } from "../client/kube-client-options.ts";

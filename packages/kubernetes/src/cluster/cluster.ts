@@ -1,5 +1,6 @@
-import { aborted, holdOpen, LinkedController, requireSignal } from "@holdfast/clock/internal";
+import { aborted, LinkedController } from "@holdfast/clock";
 import type { Runnable, RunOptions } from "@holdfast/controller";
+import { holdOpen, requireSignal } from "@holdfast/kit";
 import { ObjectShape } from "../cache/object-shape.ts";
 import { Scope } from "../cache/scope.ts";
 import { Store } from "../cache/store.ts";

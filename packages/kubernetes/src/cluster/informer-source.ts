@@ -1,11 +1,6 @@
 import { onAbort } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireAnswer,
-  requireHooks,
-  requireOptions,
-} from "@holdfast/clock/internal";
 import type { Source, SourceContext } from "@holdfast/controller";
+import { type OptionNames, requireAnswer, requireHooks, requireOptions } from "@holdfast/kit";
 import { changesBetween, type ObjectChange } from "../cache/change.ts";
 import type { ObjectTable } from "../cache/object-table.ts";
 import type { CachedObject } from "../object/kube-object.ts";

@@ -1,23 +1,23 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireClock,
-  requireMethods,
-  requireOptions,
-  requirePositive,
-} from "@holdfast/clock/internal";
-import {
   type LeaseRecord,
   LockConflictError,
   type ResourceLock,
   type Versioned,
 } from "@holdfast/controller";
+import {
+  type OptionNames,
+  requireClock,
+  requireMethods,
+  requireOptions,
+  requirePositive,
+} from "@holdfast/kit";
+import { requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
 import { findApiError, isNotFound, withRetryAfter } from "../client/api-error.ts";
 import type { KubeCallOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { StoredObject } from "../object/kube-object.ts";
-import { requireNamespace, requireSegment } from "../object/resource-name.ts";
 import { type LeaseObject, newLease, recordOf, withRecord, writtenAt } from "./lease-object.ts";
 
 const OPTIONS: OptionNames<LeaseLockOptions> = {

@@ -1,6 +1,6 @@
 import type { LeaseRecord } from "@holdfast/controller";
+import { formatMicroseconds, parseTimestamp } from "@holdfast/kit/kubernetes";
 import type { KubeObject, StoredObject } from "../object/kube-object.ts";
-import { formatMicroseconds, parseTimestamp } from "../object/timestamp.ts";
 
 /** Annotation with the fencing token. `leaseTransitions` has 32 bits, and starts at 0 with each new Lease. */
 const TOKEN = "holdfast/token";

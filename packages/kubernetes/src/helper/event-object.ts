@@ -1,5 +1,5 @@
+import { formatMicroseconds } from "@holdfast/kit/kubernetes";
 import type { KubeObject } from "../object/kube-object.ts";
-import { formatMicroseconds } from "../object/timestamp.ts";
 import type { EventSeries, EventSubject } from "./event-series.ts";
 
 /** Longest note, in bytes. */

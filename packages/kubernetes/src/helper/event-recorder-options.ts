@@ -1,4 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
+import { defaultLogger, type Logger } from "@holdfast/controller";
 import {
   type OptionNames,
   requireClock,
@@ -6,8 +7,7 @@ import {
   requireMethods,
   requireOptions,
   requireText,
-} from "@holdfast/clock/internal";
-import { defaultLogger, type Logger } from "@holdfast/controller";
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import type { KubeClient } from "../client/kube-client.ts";
 import { LOGGER } from "../logger.ts";

@@ -1,20 +1,20 @@
 import { onAbort } from "@holdfast/clock";
 import {
-  callSafely,
-  messageOf,
-  RepeatedLines,
-  requireOptions,
-  requireText,
-} from "@holdfast/clock/internal";
-import {
   Controller,
   type ReconcileRequest,
   type ReconcileResult,
   type Runnable,
   type RunOptions,
 } from "@holdfast/controller";
+import {
+  callSafely,
+  messageOf,
+  RepeatedLines,
+  requireOptions,
+  requireText,
+  uuidFrom,
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
-import { uuidFrom } from "@holdfast/wait/internal";
 import {
   findApiError,
   isApiError,

@@ -1,7 +1,7 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { requireArray, requireClock, requireOptions, requireText } from "@holdfast/clock/internal";
+import { requireArray, requireClock, requireOptions, requireText } from "@holdfast/kit";
+import { formatSeconds } from "@holdfast/kit/kubernetes";
 import type { StatusCondition } from "../object/kube-object.ts";
-import { formatSeconds } from "../object/timestamp.ts";
 
 /** A condition for {@link setCondition} and {@link ownConditions}, without its time. */
 export interface ConditionUpdate {

@@ -1,4 +1,4 @@
-import { requireText } from "@holdfast/clock/internal";
+import { requireText } from "@holdfast/kit";
 import type { KubeObject } from "./kube-object.ts";
 import type { Resource } from "./resource.ts";
 

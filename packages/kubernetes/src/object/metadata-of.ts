@@ -1,5 +1,6 @@
+import { requireResource } from "@holdfast/kit/kubernetes";
 import type { KubeObject } from "./kube-object.ts";
-import { type Resource, requireResource } from "./resource.ts";
+import type { Resource } from "./resource.ts";
 
 /** Kind of an object that has its metadata alone. */
 export const METADATA_KIND = "PartialObjectMetadata";

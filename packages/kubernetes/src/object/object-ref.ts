@@ -1,7 +1,7 @@
-import { requireOptions } from "@holdfast/clock/internal";
+import { requireOptions } from "@holdfast/kit";
+import { requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
 import type { DeepReadonly, KubeObject } from "./kube-object.ts";
 import type { Resource } from "./resource.ts";
-import { requireNamespace, requireSegment } from "./resource-name.ts";
 
 /** Name and namespace of an object. */
 export interface ObjectName {

@@ -1,6 +1,6 @@
+import { requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
 import { type ObjectRef, parseRef } from "./object-ref.ts";
 import type { Resource } from "./resource.ts";
-import { requireNamespace, requireSegment } from "./resource-name.ts";
 
 /** Path of the list of resources of an API version. */
 export function discoveryPath({ group, apiVersion }: Resource): string {

@@ -1,8 +1,8 @@
-import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
+import { type OptionNames, requireOptions, requireText } from "@holdfast/kit";
+import { requireApiVersion, requireKind, requirePlural } from "@holdfast/kit/kubernetes";
 import { type CrdOptions, crdOf } from "../schema/crd.ts";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "../schema/standard-schema.ts";
 import type { KubeObject, StatusCondition } from "./kube-object.ts";
-import { requireApiVersion, requireKind, requirePlural } from "./resource-name.ts";
 
 const OPTIONS: OptionNames<CustomResourceOptions> = {
   apiVersion: true,
@@ -288,16 +288,4 @@ function versionName(versions: readonly CrdVersion[], wanted: string | undefined
   throw new RangeError(
     `version must be one that the crd serves (${names || "it serves none"}), got ${JSON.stringify(wanted)}`,
   );
-}
-
-/** @throws TypeError if `resource` was not made by `customResource`, `fromCrd` or `builtIn` */
-export function requireResource(resource: Resource, name = "resource"): void {
-  requireOptions(name, resource);
-  for (const part of ["apiVersion", "kind", "plural"] as const)
-    requireText(`${name}.${part}`, resource[part]);
-}
-
-/** Name of a resource in metrics, logs and sources: its plural, with its group if it has one. */
-export function resourceName({ plural, group }: Resource): string {
-  return group === "" ? plural : `${plural}.${group}`;
 }

@@ -1,5 +1,5 @@
-import { requireOptions, requireString } from "@holdfast/clock/internal";
-import { isWellFormed } from "./resource-name.ts";
+import { requireOptions, requireString } from "@holdfast/kit";
+import { isWellFormed } from "@holdfast/kit/kubernetes";
 
 /**
  * Selects objects by their labels. Every entry must hold.

@@ -1,5 +1,6 @@
-import { aborted, callSafely } from "@holdfast/clock/internal";
+import { aborted } from "@holdfast/clock";
 import type { Logger, Runnable } from "@holdfast/controller";
+import { callSafely } from "@holdfast/kit";
 import { isApiError } from "../client/api-error.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Cluster } from "../cluster/cluster.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
-import { requireFunction, requireHooks, requireMethods } from "@holdfast/clock/internal";
 import type { ControllerArguments, ControllerOptions, Reconciler } from "@holdfast/controller";
+import { requireFunction, requireHooks, requireMethods } from "@holdfast/kit";
 import type { Informer } from "../cluster/informer.ts";
 import type { EventRecorder } from "../helper/event-recorder.ts";
 import type { CachedObject, KubeObject } from "../object/kube-object.ts";

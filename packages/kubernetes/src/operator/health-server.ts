@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onAbort, realClock } from "@holdfast/clock";
+import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
 import {
   type OptionNames,
   requireAnswer,
@@ -13,9 +14,8 @@ import {
   requireText,
   requireWhole,
   yieldTurn,
-} from "@holdfast/clock/internal";
-import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
-import { boundedServer } from "@holdfast/controller/internal";
+} from "@holdfast/kit";
+import { boundedServer } from "@holdfast/kit/node";
 import { LOGGER } from "../logger.ts";
 import { runRef } from "../run-ref.ts";
 
@@ -166,7 +166,7 @@ export class HealthServer implements Runnable {
     this.#options = resolveHealthServer(options);
     this.name = this.#options.name;
     this.#server = boundedServer(
-      { maxConnections: MAX_CONNECTIONS },
+      { realClock, maxConnections: MAX_CONNECTIONS },
       (request: IncomingMessage, response: ServerResponse) => {
         // A stop closes the connections, so the error has no receiver.
         this.#serve(request, response).catch(() => {});

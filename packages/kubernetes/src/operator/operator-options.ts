@@ -1,17 +1,5 @@
 import { hostname } from "node:os";
 import { type Clock, realClock } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireBetween,
-  requireBoolean,
-  requireClock,
-  requireFunction,
-  requireHooks,
-  requireMethods,
-  requireOptions,
-  requireText,
-  requireWhole,
-} from "@holdfast/clock/internal";
 import type {
   Controller,
   LeaderElectorOptions,
@@ -21,15 +9,27 @@ import type {
   ShardsOptions,
   SignalSource,
 } from "@holdfast/controller";
-import { requireDurations } from "@holdfast/controller/internal";
+import {
+  type OptionNames,
+  requireBetween,
+  requireBoolean,
+  requireClock,
+  requireDurations,
+  requireFunction,
+  requireHooks,
+  requireMethods,
+  requireOptions,
+  requireText,
+  requireWhole,
+  uuidFrom,
+} from "@holdfast/kit";
+import { requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
 import type { Random } from "@holdfast/wait";
-import { uuidFrom } from "@holdfast/wait/internal";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { type ClusterOptions, requireFollowing } from "../cluster/cluster-options.ts";
 import type { EventRecorder } from "../helper/event-recorder.ts";
 import { LOGGER, programLogger } from "../logger.ts";
-import { requireNamespace, requireSegment } from "../object/resource-name.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { OperatorControllerArguments } from "./failure-events.ts";
 import { type HealthServerOptions, requireHealth } from "./health-server.ts";

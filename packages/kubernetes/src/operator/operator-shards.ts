@@ -1,4 +1,4 @@
-import { abortable } from "@holdfast/clock/internal";
+import { abortable } from "@holdfast/clock";
 import { type KeyShards, Shards, type ShardsOptions } from "@holdfast/controller";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Cluster } from "../cluster/cluster.ts";

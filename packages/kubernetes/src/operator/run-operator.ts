@@ -1,10 +1,4 @@
 import {
-  requireFunction,
-  requireOptions,
-  requireSignal,
-  requireText,
-} from "@holdfast/clock/internal";
-import {
   Controller,
   type ControllerArguments,
   LeaderElector,
@@ -13,6 +7,7 @@ import {
   type Runnable,
   type Shards,
 } from "@holdfast/controller";
+import { requireFunction, requireOptions, requireSignal, requireText } from "@holdfast/kit";
 import { KubeClient } from "../client/kube-client.ts";
 import { Cluster } from "../cluster/cluster.ts";
 import { EventRecorder } from "../helper/event-recorder.ts";

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { requireArray, requireMethods } from "@holdfast/clock/internal";
 import {
   type KeyShards,
   type Leadership,
@@ -7,6 +6,7 @@ import {
   Manager,
   type Runnable,
 } from "@holdfast/controller";
+import { requireArray, requireMethods } from "@holdfast/kit";
 import { LOGGER } from "../logger.ts";
 import type { ResolvedOperator, StartWork } from "./operator-options.ts";
 

@@ -1,6 +1,6 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { callSafely, messageOf, RepeatedLines } from "@holdfast/clock/internal";
 import type { Logger } from "@holdfast/controller";
+import { callSafely, messageOf, RepeatedLines } from "@holdfast/kit";
 import type { KubernetesMetrics } from "../kubernetes-metrics.ts";
 
 /** Calls the logger and the metrics of the user, whose errors must not end a reflector. */

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { yieldTurn } from "@holdfast/clock/internal";
+import { yieldTurn } from "@holdfast/kit";
 import { type ApiRequest, type ApiTarget, requestJson } from "../client/api-request.ts";
 import { collectionRequest } from "../client/collection-request.ts";
 import { listPages, readPage } from "../client/list-pages.ts";

@@ -1,4 +1,11 @@
-import { isEqual, isObject, type JsonObject, own, pick, propertiesOf } from "./json.ts";
+import {
+  isEqual,
+  isObject,
+  type JsonObject,
+  own,
+  pick,
+  propertiesOf,
+} from "@holdfast/kit/kubernetes";
 import { schemaError } from "./schema-error.ts";
 import { anything, isAnything } from "./values.ts";
 

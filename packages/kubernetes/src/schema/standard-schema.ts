@@ -1,5 +1,5 @@
-import { requireOptions } from "@holdfast/clock/internal";
-import { isObject, type JsonObject, own, propertiesOf } from "./json.ts";
+import { requireOptions } from "@holdfast/kit";
+import { isObject, type JsonObject, own, propertiesOf } from "@holdfast/kit/kubernetes";
 import { schemaError } from "./schema-error.ts";
 import { structuralSchema } from "./structural-schema.ts";
 import { zodOptions } from "./zod-schema.ts";

@@ -1,5 +1,12 @@
+import {
+  isObject,
+  type JsonObject,
+  own,
+  pick,
+  propertiesOf,
+  without,
+} from "@holdfast/kit/kubernetes";
 import { intersect, unite } from "./combine.ts";
-import { isObject, type JsonObject, own, pick, propertiesOf, without } from "./json.ts";
 import { schemaError } from "./schema-error.ts";
 import { anything, enumOf, isAnything, numberRules, textRules } from "./values.ts";
 

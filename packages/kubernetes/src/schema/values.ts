@@ -1,5 +1,4 @@
-import type { JsonObject } from "./json.ts";
-import { fromRe2, PatternError } from "./re2.ts";
+import { fromRe2, type JsonObject, PatternError } from "@holdfast/kit/kubernetes";
 import { schemaError } from "./schema-error.ts";
 
 /** The structural schema that allows every value. */

@@ -1,4 +1,4 @@
-import { type OptionNames, requireFunction, requireText } from "@holdfast/clock/internal";
+import { type OptionNames, requireFunction, requireText } from "@holdfast/kit";
 import { AgentKeeper, newAgent, type TlsParts } from "./agents.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";

@@ -1,10 +1,10 @@
 import type { Agent, OutgoingHttpHeaders } from "node:http";
 import type { Agent as HttpsAgent } from "node:https";
 import { inspect, isDeepStrictEqual } from "node:util";
-import type { Clock } from "@holdfast/clock";
-import { abortable, RepeatedLines, Secrets } from "@holdfast/clock/internal";
+import { abortable, type Clock } from "@holdfast/clock";
 import type { Logger } from "@holdfast/controller";
-import { Deadline } from "@holdfast/wait/internal";
+import { RepeatedLines, Secrets } from "@holdfast/kit";
+import { Deadline } from "@holdfast/wait";
 import { warn } from "../logger.ts";
 
 const HIDDEN = "[hidden]";

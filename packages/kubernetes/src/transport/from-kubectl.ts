@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { type OptionNames, requireText } from "@holdfast/clock/internal";
+import { type OptionNames, requireText } from "@holdfast/kit";
 import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";

@@ -1,9 +1,4 @@
-import {
-  type OptionNames,
-  requireArray,
-  requireOptions,
-  requireText,
-} from "@holdfast/clock/internal";
+import { type OptionNames, requireArray, requireOptions, requireText } from "@holdfast/kit";
 
 /** The user as whom requests are made; see `impersonate` of {@link AtUrlOptions}. */
 export interface Impersonation {

@@ -1,5 +1,6 @@
 import type { Clock } from "@holdfast/clock";
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode } from "@holdfast/kit";
+import { readUpTo } from "@holdfast/kit/node";
 import { withTimeout } from "@holdfast/wait";
 
 const CODE = "ERR_KUBERNETES_BODY_TOO_LONG";
@@ -29,15 +30,10 @@ export async function readBody(
   limit: number,
   name: string,
 ): Promise<Bytes> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > limit)
-      throw new BodyTooLongError(`${name}: the response has more than ${limit} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, size);
+  const read = await readUpTo(body, limit);
+  if (read === undefined)
+    throw new BodyTooLongError(`${name}: the response has more than ${limit} bytes`);
+  return read;
 }
 
 /** Longest time to read the body of a failed request, in milliseconds: one that stalls must not hide the status. */

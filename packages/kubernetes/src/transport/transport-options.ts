@@ -1,11 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import {
-  type OptionNames,
-  requireClock,
-  requireMethods,
-  requireOptions,
-} from "@holdfast/clock/internal";
 import { defaultLogger, type Logger } from "@holdfast/controller";
+import { type OptionNames, requireClock, requireMethods, requireOptions } from "@holdfast/kit";
 import { LOGGER } from "../logger.ts";
 
 /** Options that all transports share. */

@@ -2,15 +2,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { printedBy, type Run } from "../../../../test/printed.ts";
 import { runIn } from "../../../../test/run-in.ts";
-import type { Run } from "../../src/bin/command.ts";
 import { runCommand } from "../../src/bin/run-command.ts";
 
 const bin = fileURLToPath(new URL("../../dist/bin/main.js", import.meta.url));
 
 /** Runs the command line in this process, in a folder. */
 export const runBin = (args: readonly string[], cwd: string): Promise<Run> =>
-  runIn(cwd, () => runCommand(args));
+  runIn(cwd, () => printedBy((output) => runCommand(args, output)));
 
 /** Runs the built command line in a process of its own, as npx does. */
 export async function startBin(

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { realClock } from "@holdfast/clock";
-import { deferred } from "@holdfast/clock/internal";
+import { deferred } from "@holdfast/kit";
 import type { ApiServer } from "../../../../services/apiserver.mjs";
 
 /** What a {@link Candidate} runs: a module of this folder, with arguments behind its identity and namespace. */

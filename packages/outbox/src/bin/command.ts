@@ -1,14 +1,11 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import type { Clock } from "@holdfast/clock";
+import type { Output, Command as RunnableCommand } from "@holdfast/kit/node";
 import type { Connect, Connection } from "./connect.ts";
 
 /** Where a command reads and writes. */
-export interface Io {
+export interface Io extends Output {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Writes to stdout: what was asked for. */
-  readonly print: (text: string) => void;
-  /** Writes a line to stderr: what a person should know. */
-  readonly note: (line: string) => void;
   /** Asks for a yes; undefined without a terminal. */
   readonly confirm: ((question: string) => Promise<boolean>) | undefined;
   readonly connect: Connect;
@@ -25,7 +22,7 @@ export interface Io {
  * | 0 | done |
  * | 1 | a message that was named is no dead letter, or the answer was no |
  */
-export type Command = (args: string[], io: Io) => Promise<0 | 1>;
+export type Command = RunnableCommand<Io>;
 
 const COMMON = {
   url: { type: "string" },

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { join } from "node:path";
-import { optional } from "@holdfast/controller/internal";
+import { optional } from "@holdfast/kit/node";
 import * as mysql from "../mysql/migrate.ts";
 import { MySqlDatabase } from "../mysql/mysql-database.ts";
 import { MySqlStore } from "../mysql/mysql-store.ts";

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createInterface } from "node:readline/promises";
 import { realClock } from "@holdfast/clock";
+import { main } from "@holdfast/kit/node";
 import { connect } from "./connect.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -18,15 +19,13 @@ async function confirm(question: string): Promise<boolean> {
   }
 }
 
-// Whoever reads no more, as `head` behind a pipe, ends no command.
-for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
-
-process.exitCode = await runCommand(process.argv.slice(2), {
-  env: process.env,
-  print: (text) => process.stdout.write(text),
-  note: (line) => process.stderr.write(`${line}\n`),
-  confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : undefined,
-  connect,
-  clock: realClock,
-  signal: stop.signal,
-});
+await main((args, output) =>
+  runCommand(args, {
+    ...output,
+    env: process.env,
+    confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : undefined,
+    connect,
+    clock: realClock,
+    signal: stop.signal,
+  }),
+);

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { Clock } from "@holdfast/clock";
-import { escapeHtml, type SnapshotSource, serveLivePage } from "@holdfast/controller/internal";
-import { loop } from "@holdfast/wait/internal";
+import { type Clock, realClock } from "@holdfast/clock";
+import { escapeHtml, type SnapshotSource, serveLivePage } from "@holdfast/kit/node";
+import { loop } from "@holdfast/wait";
 import type { Message } from "../message/message.ts";
 import { type Command, connected, read, wholeNumber } from "./command.ts";
 import type { Connection } from "./connect.ts";
@@ -138,6 +138,7 @@ export const page: Command = async (args, io) => {
   const token = randomBytes(16).toString("base64url");
   await using server = await serveLivePage<Snapshot>({
     clock,
+    realClock,
     port,
     status: board,
     token,

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { readText } from "@holdfast/controller/internal";
+import { readText } from "@holdfast/kit/node";
 
 /** A TLS connection, as both drivers take it. */
 interface Tls {

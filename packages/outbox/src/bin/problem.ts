@@ -1,4 +1,4 @@
-import { problemOf } from "@holdfast/controller/internal";
+import { problemOf } from "@holdfast/kit/node";
 import { safeText } from "./text.ts";
 
 /** The problem of a statement that has taken longer than it may. */

@@ -1,3 +1,4 @@
+import { runCommands } from "@holdfast/kit/node";
 import type { Command, Io } from "./command.ts";
 import { dead } from "./dead.ts";
 import { migrate } from "./migrate.ts";
@@ -44,19 +45,7 @@ const COMMANDS = new Map<string | undefined, Command>([
  * @returns the exit code: that of the command, or 2 if the arguments are wrong or the database cannot be used
  */
 export async function runCommand(args: readonly string[], io: Io): Promise<number> {
-  const [name, ...rest] = args;
-  if (args.some((arg) => arg === "--help" || arg === "-h")) {
-    io.print(USAGE);
-    return 0;
-  }
-  try {
-    const command = COMMANDS.get(name);
-    if (command !== undefined) return await command(rest, io);
-    const names = [...COMMANDS.keys()].join(", ");
-    throw new RangeError(`COMMAND must be one of ${names}, got ${name ?? "none"}; see --help`);
-  } catch (error) {
-    const given = [...args, io.env["DATABASE_URL"]];
-    io.note(`error: ${problemText(error, given)}`);
-    return 2;
-  }
+  const given = [...args, io.env["DATABASE_URL"]];
+  const problem = (error: unknown): string => problemText(error, given);
+  return await runCommands({ usage: USAGE, commands: COMMANDS, problem }, args, io);
 }

@@ -1,15 +1,7 @@
-import {
-  isStop,
-  type Kinds,
-  LinkedController,
-  methods,
-  positive,
-  required,
-  requireSignal,
-} from "@holdfast/clock/internal";
+import { LinkedController } from "@holdfast/clock";
 import { LeaderElector, type Leadership, type ResourceLock } from "@holdfast/controller";
-import { withTimeout } from "@holdfast/wait";
-import { loop } from "@holdfast/wait/internal";
+import { isStop, type Kinds, methods, positive, required, requireSignal } from "@holdfast/kit";
+import { loop, withTimeout } from "@holdfast/wait";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import {
   type Resolved,

@@ -1,5 +1,5 @@
-import { count, finiteFrom, type Kinds, methods, read, required } from "@holdfast/clock/internal";
 import type { Leadership } from "@holdfast/controller";
+import { count, finiteFrom, type Kinds, methods, read, required } from "@holdfast/kit";
 import { isTimeoutError } from "@holdfast/wait";
 import { expiredClaim } from "../failure-of.ts";
 import { storedName } from "../message/stored-text.ts";

@@ -1,6 +1,6 @@
-import { count, type Kinds, methods, positive, read, required } from "@holdfast/clock/internal";
 import type { Leadership } from "@holdfast/controller";
-import { loop } from "@holdfast/wait/internal";
+import { count, type Kinds, methods, positive, read, required } from "@holdfast/kit";
+import { loop } from "@holdfast/wait";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { type Resolved, report } from "../task.ts";
 import {

@@ -1,4 +1,4 @@
-import { requireOptions } from "@holdfast/clock/internal";
+import { requireOptions } from "@holdfast/kit";
 import type { MessageHeaders } from "./message.ts";
 
 /** Names that HTTP allows. */

@@ -10,8 +10,8 @@ import {
   requireBetween,
   required,
   requireWhole,
-} from "@holdfast/clock/internal";
-import { uuidFrom } from "@holdfast/wait/internal";
+  uuidFrom,
+} from "@holdfast/kit";
 import { requireHeaders } from "./headers.ts";
 import type { Message, NewMessage } from "./message.ts";
 import { delayAfter, MAX_DELAY, type Schedule } from "./schedule.ts";

@@ -1,10 +1,10 @@
 import {
+  exponential,
   requireAtLeast,
   requireNotNegative,
   requireOptions,
   requireWhole,
-} from "@holdfast/clock/internal";
-import { exponential } from "@holdfast/wait/internal";
+} from "@holdfast/kit";
 import type { Message } from "./message.ts";
 
 /** The longest delay that a message may ask for, in milliseconds: a hundred years. */

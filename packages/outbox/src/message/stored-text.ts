@@ -1,4 +1,4 @@
-import { type Kind, kind, requireString, requireText } from "@holdfast/clock/internal";
+import { type Kind, kind, requireString, requireText } from "@holdfast/kit";
 
 /** The longest name, in bytes of UTF-8: the limit of AMQP and of the indexes of MySQL. */
 const MAX_TEXT = 255;

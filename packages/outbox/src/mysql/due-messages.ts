@@ -1,4 +1,4 @@
-import { requireWhole } from "@holdfast/clock/internal";
+import { requireWhole } from "@holdfast/kit";
 import type { Queryable, Row } from "../store/database.ts";
 import type { ClaimFilter, MessageOrder } from "../store/outbox-store.ts";
 import { sequenceOf } from "./lists.ts";

@@ -1,4 +1,4 @@
-import { requireMethods } from "@holdfast/clock/internal";
+import { requireMethods } from "@holdfast/kit";
 import type { Queryable } from "../store/database.ts";
 import {
   applyMissing,

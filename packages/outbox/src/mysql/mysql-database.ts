@@ -1,5 +1,6 @@
-import { abortable, requireFunction, requireMethods } from "@holdfast/clock/internal";
-import { endRequest } from "@holdfast/controller/internal";
+import { abortable } from "@holdfast/clock";
+import { endRequest, requireFunction, requireMethods } from "@holdfast/kit";
+import { withTimeout } from "@holdfast/wait";
 import type { Queryable, Row } from "../store/database.ts";
 import type { SessionDatabase } from "./migrate.ts";
 import { hasNumber, type ReadCommittedDatabase } from "./read-committed.ts";
@@ -234,7 +235,7 @@ class Connection implements MySqlRunner {
   destroy(): void {
     if (!this.isUsable) return;
     this.#state = "destroyed";
-    const ended = this.#isWaiting ? endRequest(this.#connection) : undefined;
+    const ended = this.#isWaiting ? endRequest(this.#connection, withTimeout) : undefined;
     if (ended === undefined) this.#connection.destroy();
     else void ended.then(() => this.#connection.destroy());
   }

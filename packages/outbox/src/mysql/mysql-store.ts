@@ -1,5 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { type Kinds, loopClock, read, requireMethods } from "@holdfast/clock/internal";
+import { type Kinds, loopClock, read, requireMethods } from "@holdfast/kit";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";

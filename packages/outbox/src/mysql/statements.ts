@@ -1,4 +1,4 @@
-import { requireFinite, requireWhole } from "@holdfast/clock/internal";
+import { requireFinite, requireWhole } from "@holdfast/kit";
 import { BACKLOG_LIMIT, type ClaimFilter, type MessageOrder } from "../store/outbox-store.ts";
 
 // A statement with parameters is prepared, and stays on the server: its text is constant, but for the lengths of lists.

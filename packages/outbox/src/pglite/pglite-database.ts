@@ -1,4 +1,5 @@
-import { aborted, requireMethods } from "@holdfast/clock/internal";
+import { aborted } from "@holdfast/clock";
+import { requireMethods } from "@holdfast/kit";
 import type { PostgresDatabase } from "../postgres/postgres-database.ts";
 import type { Queryable, Row } from "../store/database.ts";
 

@@ -1,7 +1,14 @@
-import { abortable, deferred, requireFunction, requireMethods } from "@holdfast/clock/internal";
-import { cancelRequest, isOfServer, leftTransaction } from "@holdfast/controller/internal";
+import { abortable } from "@holdfast/clock";
+import {
+  cancelRequest,
+  deferred,
+  isOfServer,
+  leftTransaction,
+  requireFunction,
+  requireMethods,
+  uuidFrom,
+} from "@holdfast/kit";
 import { isTimeoutError, TerminalError, withTimeout } from "@holdfast/wait";
-import { uuidFrom } from "@holdfast/wait/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 
@@ -271,7 +278,9 @@ class Connection {
       this.#client.release(this.#failure); // With an error, the connection is not used again.
     };
     const isGivenUp = this.#isWaiting && !this.isUsable;
-    const cancelled = isGivenUp ? cancelRequest(this.#client, this.#options) : undefined;
+    const cancelled = isGivenUp
+      ? cancelRequest(this.#client, this.#options, withTimeout)
+      : undefined;
     if (cancelled === undefined) release();
     else void cancelled.then(release);
   }

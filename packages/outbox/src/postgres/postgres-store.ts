@@ -1,4 +1,4 @@
-import { type Kinds, read, requireMethods } from "@holdfast/clock/internal";
+import { type Kinds, read, requireMethods } from "@holdfast/kit";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";

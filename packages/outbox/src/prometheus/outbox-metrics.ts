@@ -1,5 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { type Kinds, loopClock, methods, positive, read, required } from "@holdfast/clock/internal";
+import { type Kinds, loopClock, methods, positive, read, required } from "@holdfast/kit";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import type { OutboxEvent } from "../task.ts";

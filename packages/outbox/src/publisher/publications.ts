@@ -1,4 +1,4 @@
-import { abortable, LinkedController } from "@holdfast/clock/internal";
+import { abortable, LinkedController } from "@holdfast/clock";
 
 /** The publications of a publisher. Each ends with its own signal, and all when the publisher ends. */
 export class Publications {

@@ -1,4 +1,5 @@
-import { abortable, deferred } from "@holdfast/clock/internal";
+import { abortable } from "@holdfast/clock";
+import { deferred } from "@holdfast/kit";
 import { withTimeout } from "@holdfast/wait";
 import { bytesOf } from "../message/stored-payload.ts";
 import type { ClaimFilter, ClaimRequest } from "../store/outbox-store.ts";

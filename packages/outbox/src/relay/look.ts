@@ -1,7 +1,6 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { deferred } from "@holdfast/clock/internal";
-import { Backoff, type DelayFunc } from "@holdfast/wait";
-import { loop } from "@holdfast/wait/internal";
+import { deferred } from "@holdfast/kit";
+import { Backoff, type DelayFunc, loop } from "@holdfast/wait";
 import { report } from "../task.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
 

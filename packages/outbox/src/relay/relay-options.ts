@@ -10,7 +10,7 @@ import {
   read,
   requireArray,
   required,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { requireStoredName } from "../message/stored-text.ts";
 import type { Publisher } from "../publisher/publisher.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";

@@ -1,4 +1,4 @@
-import { type Kind, kind, requireString } from "@holdfast/clock/internal";
+import { type Kind, kind, requireString } from "@holdfast/kit";
 
 /** A row that a query returns: each column under its name. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { type Kinds, read } from "@holdfast/clock/internal";
+import { type Kinds, read } from "@holdfast/kit";
 import { type Queryable, tablePrefix } from "./database.ts";
 
 export const MIGRATE_OPTIONS: Kinds<MigrateOptions> = { prefix: tablePrefix };

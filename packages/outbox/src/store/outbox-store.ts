@@ -1,4 +1,4 @@
-import { type Kind, kind } from "@holdfast/clock/internal";
+import { type Kind, kind } from "@holdfast/kit";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import type { Claim, Claimed } from "./claim.ts";
 import type { Statement } from "./database.ts";

@@ -1,4 +1,4 @@
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode } from "@holdfast/kit";
 import type { Fence } from "./outbox-store.ts";
 
 const CODE = "ERR_OUTBOX_STALE_FENCE";

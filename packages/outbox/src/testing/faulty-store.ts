@@ -1,4 +1,4 @@
-import { func, type Kinds, read, requireMethods } from "@holdfast/clock/internal";
+import { func, type Kinds, read, requireMethods } from "@holdfast/kit";
 
 export const STORE_FAULTS: Kinds<StoreFaults> = { before: func, after: func, failed: func };
 

@@ -1,4 +1,5 @@
-import { aborted, type Kinds, read } from "@holdfast/clock/internal";
+import { aborted } from "@holdfast/clock";
+import { type Kinds, read } from "@holdfast/kit";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { bytesOf } from "../message/stored-payload.ts";

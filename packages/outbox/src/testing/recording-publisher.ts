@@ -1,5 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { finiteFrom, func, type Kinds, loopClock, read } from "@holdfast/clock/internal";
+import { finiteFrom, func, type Kinds, loopClock, read } from "@holdfast/kit";
 import type { Message } from "../message/message.ts";
 import { bodyOf } from "../publisher/message-body.ts";
 import { Publications } from "../publisher/publications.ts";

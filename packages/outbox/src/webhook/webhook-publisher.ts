@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingMessage, STATUS_CODES } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { onAbort, type PassiveClock, realClock } from "@holdfast/clock";
+import { RetryAfterError, TerminalError } from "@holdfast/controller";
 import {
   func,
   type Kinds,
@@ -11,8 +12,7 @@ import {
   required,
   requireString,
   Secrets,
-} from "@holdfast/clock/internal";
-import { RetryAfterError, TerminalError } from "@holdfast/controller";
+} from "@holdfast/kit";
 import { parseRetryAfter } from "@holdfast/wait";
 import { requireHeaders } from "../message/headers.ts";
 import type { Message, MessageHeaders } from "../message/message.ts";

@@ -1,16 +1,10 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import type { NewMessage } from "@holdfast/outbox";
 import { MemoryStore } from "@holdfast/outbox/testing";
+import { printedBy, type Run } from "../../../../test/printed.ts";
 import type { Io } from "../../src/bin/command.ts";
 import type { Connection } from "../../src/bin/connect.ts";
 import { runCommand } from "../../src/bin/run-command.ts";
-
-/** What a run of the command line has written, and its exit code. */
-export interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** A command line on a store in memory, 7 hours after the epoch. */
 export class CommandWorld {
@@ -46,22 +40,17 @@ export class CommandWorld {
   }
 
   async run(args: readonly string[], more: Partial<Io> = {}): Promise<Run> {
-    let [stdout, stderr] = ["", ""];
-    const code = await runCommand(args, {
-      env: { DATABASE_URL: "memory" },
-      print: (text) => {
-        stdout += text;
-      },
-      note: (line) => {
-        stderr += `${line}\n`;
-      },
-      confirm: undefined,
-      connect: async () => this.connection(),
-      clock: this.clock,
-      signal: new AbortController().signal,
-      ...more,
-    });
-    return { code, stdout, stderr };
+    return await printedBy((output) =>
+      runCommand(args, {
+        ...output,
+        env: { DATABASE_URL: "memory" },
+        confirm: undefined,
+        connect: async () => this.connection(),
+        clock: this.clock,
+        signal: new AbortController().signal,
+        ...more,
+      }),
+    );
   }
 }
 

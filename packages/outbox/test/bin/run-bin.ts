@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import type { Run } from "./fake-io.ts";
+import type { Run } from "../../../../test/printed.ts";
 
 const BIN = fileURLToPath(new URL("../../dist/bin/main.js", import.meta.url));
 

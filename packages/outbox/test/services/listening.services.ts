@@ -1,4 +1,4 @@
-import { deferred } from "@holdfast/clock/internal";
+import { deferred } from "@holdfast/kit";
 import { migrate, PgDatabase, type PostgresDatabase } from "@holdfast/outbox/postgres";
 import pg from "pg";
 import { describe, expect, it, vi } from "vitest";

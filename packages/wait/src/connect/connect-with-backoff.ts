@@ -1,4 +1,4 @@
-import { read, requireFunction } from "@holdfast/clock/internal";
+import { read, requireFunction } from "@holdfast/kit";
 import { loop } from "../loop/loop.ts";
 import type { ConnectAttempt, ConnectOptions } from "./connect-options.ts";
 import { CONNECT_OPTIONS, ConnectionAttempts } from "./connection-attempts.ts";

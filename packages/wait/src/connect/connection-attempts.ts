@@ -1,20 +1,20 @@
-import { type Clock, realClock, type Timer } from "@holdfast/clock";
+import { abortable, type Clock, realClock, type Timer } from "@holdfast/clock";
 import {
-  abortable,
   abortSignal,
   func,
   type Kinds,
   loopClock,
+  MAX_RETRY_AFTER,
   notNegative,
   parsed,
   required,
-} from "@holdfast/clock/internal";
+  retryAfterOf,
+} from "@holdfast/kit";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import type { Random } from "../delay/random.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";
-import { MAX_RETRY_AFTER, retryAfterOf } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { GrpcBackoff } from "../strategies/grpc-backoff.ts";
 import type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect-options.ts";

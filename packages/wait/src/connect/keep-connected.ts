@@ -1,11 +1,5 @@
-import {
-  func,
-  type Kinds,
-  LinkedController,
-  notNegative,
-  read,
-  requireFunction,
-} from "@holdfast/clock/internal";
+import { LinkedController } from "@holdfast/clock";
+import { func, type Kinds, notNegative, read, requireFunction } from "@holdfast/kit";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";

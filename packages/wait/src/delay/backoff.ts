@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { requireAtLeast, requireMethods } from "@holdfast/clock/internal";
+import { requireAtLeast, requireMethods } from "@holdfast/kit";
 import type { BackoffOptions } from "./backoff-options.ts";
 import type { BackoffStrategy, DelayFunc } from "./backoff-strategy.ts";
 import { delaysFrom, Growth, growthState } from "./growth.ts";

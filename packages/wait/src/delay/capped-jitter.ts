@@ -1,12 +1,4 @@
-import {
-  above,
-  flag,
-  func,
-  type Kind,
-  type Kinds,
-  kind,
-  requireAtLeast,
-} from "@holdfast/clock/internal";
+import { above, flag, func, type Kind, type Kinds, kind, requireAtLeast } from "@holdfast/kit";
 import { spread } from "./jitter.ts";
 import { LONGEST_NANOSECONDS, toNanoseconds, toNanosecondsWithin } from "./nanoseconds.ts";
 import type { Random } from "./random.ts";

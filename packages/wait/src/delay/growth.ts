@@ -1,4 +1,4 @@
-import { finiteFrom, type Kinds, positive, required, whole } from "@holdfast/clock/internal";
+import { finiteFrom, type Kinds, positive, required, whole } from "@holdfast/kit";
 import type { BackoffOptions } from "./backoff-options.ts";
 import type { DelayFunc } from "./backoff-strategy.ts";
 import { cappedJitter, SPREAD_OPTIONS } from "./capped-jitter.ts";

@@ -1,4 +1,4 @@
-import { requireAtLeast, requireFunction } from "@holdfast/clock/internal";
+import { requireAtLeast, requireFunction } from "@holdfast/kit";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "./nanoseconds.ts";
 import { defaultRandom, type Random } from "./random.ts";
 

@@ -1,4 +1,4 @@
-import { requireFinite } from "@holdfast/clock/internal";
+import { requireFinite } from "@holdfast/kit";
 
 /**
  * A source of randomness: a function that returns a number in [0, 1), as `Math.random` does.
@@ -9,16 +9,6 @@ export type Random = () => number;
 
 /** The default source. It looks up `Math.random` at each draw, so a stub of it works. */
 export const defaultRandom: Random = () => Math.random();
-
-/**
- * A UUID of version 4, drawn from `random`. Without it, of the platform's cryptographic source: no other process has it.
- */
-export function uuidFrom(random: Random | undefined): string {
-  if (random === undefined) return globalThis.crypto.randomUUID();
-  const words = Array.from({ length: 4 }, () => Math.floor(random() * 2 ** 32));
-  const digits = words.map((word) => word.toString(16).padStart(8, "0")).join("");
-  return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, "$1-$2-4$3-8$4-$5");
-}
 
 /**
  * A source of randomness that returns the same numbers for the same seed, on every machine.

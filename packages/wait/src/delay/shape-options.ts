@@ -1,4 +1,4 @@
-import { type Kinds, read, requireOptions } from "@holdfast/clock/internal";
+import { type Kinds, read, requireOptions } from "@holdfast/kit";
 
 /**
  * Reads and checks the options of a strategy. A strategy in their place would pass as options that set nothing but

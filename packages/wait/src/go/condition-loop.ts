@@ -8,7 +8,7 @@ import {
   notNegative,
   read,
   requireFunction,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { type LoopDelay, type LoopManager, type LoopWork, loop } from "../loop/loop.ts";

@@ -1,4 +1,4 @@
-import { findByCode, read } from "@holdfast/clock/internal";
+import { findByCode, read } from "@holdfast/kit";
 import { ERROR_OPTIONS } from "../retry/terminal-error.ts";
 
 const CODE = "ERR_WAIT_EXHAUSTED";

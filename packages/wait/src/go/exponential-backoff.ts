@@ -8,7 +8,7 @@ import {
   read,
   required,
   requireFunction,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { Growth, growthState } from "../delay/growth.ts";
 import { type BackoffManager, ReusedTimer } from "../loop/backoff-manager.ts";

@@ -1,4 +1,4 @@
-import { isStop, requireFunction, requireSignal } from "@holdfast/clock/internal";
+import { isStop, requireFunction, requireSignal } from "@holdfast/kit";
 
 /** A pending call of `wait()`. */
 interface Waiter {

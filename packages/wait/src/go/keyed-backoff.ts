@@ -9,7 +9,7 @@ import {
   read,
   required,
   requireInstant,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { spread } from "../delay/jitter.ts";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";

@@ -7,7 +7,7 @@ import {
   read,
   requireAnswer,
   requireFunction,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { conditionLoop } from "./condition-loop.ts";
 import { Attempts } from "./exponential-backoff.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { requireAtLeast, requireFunction } from "@holdfast/clock/internal";
+import { requireAtLeast, requireFunction } from "@holdfast/kit";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { pollCondition } from "./condition-loop.ts";

@@ -1,12 +1,4 @@
-import {
-  finiteFrom,
-  flag,
-  func,
-  type Kinds,
-  loopClock,
-  read,
-  requireAtLeast,
-} from "@holdfast/clock/internal";
+import { finiteFrom, flag, func, type Kinds, loopClock, read, requireAtLeast } from "@holdfast/kit";
 import type { Random } from "../delay/random.ts";
 import { backoffUntil } from "../loop/backoff-until.ts";
 import { JitteredBackoffManager } from "../loop/jittered-backoff-manager.ts";

@@ -1,25 +1,108 @@
-import { type Clock, onAbort, type Timer } from "@holdfast/clock";
-import { abortable, type LateResult, recaptureStack } from "@holdfast/clock/internal";
+import {
+  abortable,
+  type Clock,
+  type LateResult,
+  onAbort,
+  realClock,
+  type Timer,
+} from "@holdfast/clock";
+import {
+  abortSignal,
+  anything,
+  func,
+  type Kinds,
+  kind,
+  loopClock,
+  read,
+  recaptureStack,
+  requireNotNegative,
+  requireString,
+} from "@holdfast/kit";
 import { TimeoutError } from "./timeout-error.ts";
+
+export const DEADLINE_OPTIONS: Kinds<DeadlineOptions> = {
+  clock: loopClock,
+  signal: abortSignal,
+  label: anything,
+  cause: func,
+  message: kind<string | (() => string)>("stringOrFunc", (path, value) => {
+    if (typeof value !== "function") requireString(path, value);
+  }),
+};
 
 /** Options for a {@link Deadline}. */
 export interface DeadlineOptions {
-  readonly clock: Clock;
-  /** The signal to follow. */
-  readonly signal: AbortSignal | undefined;
-  /** The label of the timer. */
+  /**
+   * Measures the timeout.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+
+  /**
+   * The signal to follow.
+   *
+   * @defaultValue none
+   */
+  readonly signal?: AbortSignal | undefined;
+
+  /**
+   * Name of the timer. Fake clocks print it when a test is stuck.
+   *
+   * @defaultValue `"timeout"`
+   */
   readonly label?: string | undefined;
-  /** Supplies the `cause` of the {@link TimeoutError}. */
+
+  /**
+   * Supplies the `cause` of the {@link TimeoutError}. Called once, when the timeout expires. `undefined` means no
+   * cause.
+   *
+   * @defaultValue none
+   */
   readonly cause?: (() => unknown) | undefined;
-  /** The message of the {@link TimeoutError}. */
+
+  /**
+   * Message of the {@link TimeoutError}, or a function that makes it when the timeout expires.
+   *
+   * @defaultValue `timed out after ${timeout} ms`
+   */
   readonly message?: string | (() => string) | undefined;
 }
 
 /**
  * A signal that aborts with another signal, or with a {@link TimeoutError} after `timeout`
- * milliseconds. An aborted parent wins over a timeout of 0. Disposal releases timer and listener.
+ * milliseconds. Disposal releases timer and listener; a signal that has not aborted by then stays so.
+ *
+ * Use it to give one limit to several steps, or to work that outlives the call that starts it. For one step,
+ * {@link withTimeout} is shorter.
+ *
+ * | Event | `signal` of the deadline |
+ * | --- | --- |
+ * | the timeout expires | aborts with a {@link TimeoutError} |
+ * | the parent aborts | aborts with its reason |
+ * | the parent has aborted already | has aborted with its reason, also with a timeout of 0 |
+ * | a timeout of 0 | has aborted with a {@link TimeoutError} |
+ * | a timeout of `Infinity` and a parent | is the parent itself |
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { Deadline } from "@holdfast/wait";
+ *
+ * const clock = new FakeClock();
+ * const steps: string[] = [];
+ * using deadline = new Deadline(1_000, { clock });
+ * await clock.run(async () => {
+ *   for (const step of ["connect", "read", "close"]) {
+ *     await clock.sleep(600, { signal: deadline.signal });
+ *     steps.push(step);
+ *   }
+ * }).catch((error) => console.log(String(error))); // => TimeoutError: timed out after 1000 ms
+ * console.log(steps); // => [ 'connect' ]
+ * ```
  */
 export class Deadline implements Disposable {
+  /** Aborts at the end of the time, or with the parent. */
   readonly signal: AbortSignal;
   /** Undefined if `signal` is the parent. */
   readonly #controller: AbortController | undefined;
@@ -27,8 +110,15 @@ export class Deadline implements Disposable {
   #subscription: Disposable | undefined;
   #timeoutError: TimeoutError | undefined = undefined;
 
-  constructor(timeout: number, options: DeadlineOptions) {
-    const { clock, signal: parent, label = "timeout", cause, message } = options;
+  /**
+   * @param timeout - milliseconds, at least 0, or `Infinity`
+   * @param options - see {@link DeadlineOptions}
+   * @throws RangeError or TypeError if an argument is out of its range
+   */
+  constructor(timeout: number, options: DeadlineOptions = {}) {
+    requireNotNegative("timeout", timeout);
+    const given = read("options", options, "Deadline", DEADLINE_OPTIONS);
+    const { clock = realClock, signal: parent, label = "timeout", cause, message } = given;
     if (timeout === Number.POSITIVE_INFINITY && parent !== undefined) {
       this.signal = parent;
       return;
@@ -49,12 +139,15 @@ export class Deadline implements Disposable {
     else if (timeout === 0) expire();
     else {
       if (parent !== undefined) this.#subscription = onAbort(parent, abort);
-      if (timeout < Number.POSITIVE_INFINITY)
-        this.#timer = clock.afterFunc(timeout, expire, { label });
+      this.#timer = timerOf(clock, timeout, expire, label);
     }
   }
 
-  /** Waits for `work` until this deadline at most, then disposes. */
+  /**
+   * Waits for `work` until this deadline at most, then disposes.
+   *
+   * @internal
+   */
   async wait<Value, Argument>(
     work: (argument: Argument) => Value | PromiseLike<Value>,
     argument: Argument,
@@ -72,6 +165,9 @@ export class Deadline implements Disposable {
   /**
    * Returns the error. The `TimeoutError` of this deadline, which a timer made, gets the stack of the code
    * that waits: call this in an async function, after its `await`.
+   *
+   * @param error - anything that was caught
+   * @returns the same
    */
   withCaller(error: unknown): unknown {
     if (this.#timeoutError !== undefined && error === this.#timeoutError)
@@ -85,10 +181,22 @@ export class Deadline implements Disposable {
     this.#controller?.abort();
   }
 
+  /** Stops the timer and leaves the parent. */
   [Symbol.dispose](): void {
     this.#timer?.stop();
     this.#subscription?.[Symbol.dispose]();
   }
+}
+
+function timerOf(
+  clock: Clock,
+  timeout: number,
+  expire: () => void,
+  label: string,
+): Timer | undefined {
+  return timeout < Number.POSITIVE_INFINITY
+    ? clock.afterFunc(timeout, expire, { label })
+    : undefined;
 }
 
 function causeOf(cause: (() => unknown) | undefined): ErrorOptions | undefined {

@@ -1,11 +1,4 @@
-import {
-  anything,
-  findByCode,
-  type Kinds,
-  read,
-  string,
-  TIMEOUT_CODE,
-} from "@holdfast/clock/internal";
+import { anything, findByCode, type Kinds, read, string, TIMEOUT_CODE } from "@holdfast/kit";
 
 export const TIMEOUT_ERROR_OPTIONS: Kinds<TimeoutErrorOptions> = {
   cause: anything,

@@ -9,7 +9,7 @@ import {
   requireFunction,
   requireNotNegative,
   string,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { Deadline } from "./deadline.ts";
 
 export const WITH_TIMEOUT_OPTIONS: Kinds<WithTimeoutOptions<never>> = {

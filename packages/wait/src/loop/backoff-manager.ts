@@ -1,5 +1,5 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { type Kinds, loopClock, read, requireMethods } from "@holdfast/clock/internal";
+import { type Kinds, loopClock, read, requireMethods } from "@holdfast/kit";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 
 export const BACKOFF_MANAGER_OPTIONS: Kinds<BackoffManagerOptions> = {

@@ -4,7 +4,7 @@ import {
   requireFunction,
   requireMethods,
   requireSignal,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { BackoffManager } from "./backoff-manager.ts";
 import { loop } from "./loop.ts";
 import { LOOP_OPTIONS, type LoopOptions } from "./loop-options.ts";

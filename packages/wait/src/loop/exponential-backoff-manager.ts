@@ -8,7 +8,7 @@ import {
   notNegative,
   positive,
   required,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { type JitterForm, jitterForm } from "../delay/capped-jitter.ts";

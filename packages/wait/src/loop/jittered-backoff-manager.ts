@@ -1,5 +1,5 @@
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
-import { finiteFrom, func, type Kinds, loopClock, required } from "@holdfast/clock/internal";
+import { finiteFrom, func, type Kinds, loopClock, required } from "@holdfast/kit";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { type JitterForm, jitterForm } from "../delay/capped-jitter.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { func, type Kinds } from "@holdfast/clock/internal";
+import { func, type Kinds } from "@holdfast/kit";
 
 /** Options for loops that run until their signal aborts. */
 export interface LoopOptions {

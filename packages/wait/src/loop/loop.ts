@@ -1,17 +1,36 @@
-import { type Clock, onAbort, type Timer } from "@holdfast/clock";
-import { isStop } from "@holdfast/clock/internal";
+import { type Clock, onAbort, realClock, type Timer } from "@holdfast/clock";
+import {
+  abortSignal,
+  flag,
+  func,
+  isStop,
+  type Kinds,
+  loopClock,
+  methods,
+  read,
+  requireAnswer,
+  required,
+  requireFunction,
+} from "@holdfast/kit";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { type BackoffManager, managerOf } from "./backoff-manager.ts";
 
-/** Options for {@link loop}. */
+/** Options for {@link loop}: the work, and either a delay or a manager. */
 export type Loop<Value> = LoopWork<Value> & (LoopDelay | LoopManager);
 
 /** A loop with a timer of its own. */
 export interface LoopDelay {
   /** Returns the milliseconds until the next run. */
   readonly delay: DelayFunc;
-  /** Measures the delays. */
-  readonly clock: Clock;
+
+  /**
+   * Measures the delays.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: Clock | undefined;
+
+  /** Belongs to {@link LoopManager}. */
   readonly manager?: undefined;
 }
 
@@ -25,32 +44,94 @@ export interface LoopManager {
 export interface LoopWork<Value> {
   /** The work. It receives `signal`. */
   readonly run: (signal: AbortSignal) => Value | PromiseLike<Value>;
-  /** Whether a value of `run` ends the loop. By default none does. */
-  readonly isDone?: (value: Value) => boolean;
-  /** Receives each error of `run` and is awaited. Without it, or if it throws, the loop rejects. */
+
+  /**
+   * Whether a value of `run` ends the loop.
+   *
+   * @defaultValue none does
+   */
+  readonly isDone?: ((value: Value) => boolean) | undefined;
+
+  /**
+   * Receives each error of `run` and is awaited; the loop then continues after the normal delay. If it throws, the loop
+   * rejects with that error.
+   *
+   * @defaultValue none: the loop rejects with the first error
+   */
   readonly onError?: ((error: unknown) => unknown) | undefined;
-  /** Whether the first run comes before the first delay. Default: true. */
-  readonly immediate?: boolean;
-  /** Whether a delay starts when `run` has settled (true, the default) or when it is called. */
-  readonly sliding?: boolean;
+
+  /**
+   * Whether the first run comes before the first delay.
+   *
+   * @defaultValue `true`
+   */
+  readonly immediate?: boolean | undefined;
+
+  /**
+   * Whether a delay starts when `run` has settled (true) or when it is called.
+   *
+   * @defaultValue `true`
+   */
+  readonly sliding?: boolean | undefined;
+
   /** Ends the loop. */
   readonly signal: AbortSignal;
 }
 
+/** The options of both forms. */
+type LoopParts = LoopWork<never> & {
+  readonly delay?: DelayFunc;
+  readonly clock?: Clock | undefined;
+  readonly manager?: BackoffManager | undefined;
+};
+
+export const LOOP: Kinds<LoopParts> = {
+  run: required(func),
+  isDone: func,
+  onError: func,
+  immediate: flag,
+  sliding: flag,
+  signal: required(abortSignal),
+  delay: func,
+  clock: loopClock,
+  manager: methods("backoff"),
+};
+
 /** The value that ended a loop. */
 export interface Done<Value> {
+  /** The value. */
   readonly value: Value;
 }
 
 /**
  * Runs, waits, runs again, until a value of `run` ends the loop or `signal` aborts. Everything in
- * this package that repeats is built on this function.
+ * this package that repeats is built on this function: use it for a loop that none of them is.
  *
  * Resolves with the final value, or with `undefined` if the loop stopped without one: after an abort,
  * or because other code stopped the timer of `manager`. An error that only passes on the
  * abort counts as stopping, not as a failure. No timer and no listener remain.
+ *
+ * @param options - see {@link LoopWork}, {@link LoopDelay} and {@link LoopManager}
+ * @returns the value that ended the loop; bad options reject it with a RangeError or TypeError
+ *
+ * @example
+ * ```ts
+ * import { FakeClock } from "@holdfast/clock/testing";
+ * import { loop } from "@holdfast/wait";
+ *
+ * const clock = new FakeClock();
+ * const { signal } = new AbortController();
+ * const start = clock.monotonic();
+ * let size = 1;
+ * const isDone = (value: number) => value > 50;
+ * const done = await clock.run(() =>
+ *   loop({ run: () => (size *= 2), isDone, delay: () => 100 * size, clock, signal }),
+ * );
+ * console.log(done, clock.monotonic() - start); // => { value: 64 } 6200
+ * ```
  */
 export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | undefined> {
+  read("options", options as LoopParts, "loop", LOOP);
   const { run, isDone = () => false, onError, immediate = true, sliding = true, signal } = options;
   if (signal.aborted) return undefined;
   const manager = managerFor(options);
@@ -71,7 +152,7 @@ export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | u
         if (onError === undefined || isStop(error, signal)) throw error;
         await onError(error);
       }
-      if (done !== undefined && isDone(done.value)) return done;
+      if (done !== undefined && requireAnswer("isDone(value)", isDone(done.value))) return done;
       if (sliding) timer = manager.backoff();
       if (signal.aborted || !(await timer?.fired)) return undefined;
     }
@@ -85,5 +166,7 @@ export async function loop<Value>(options: Loop<Value>): Promise<Done<Value> | u
 }
 
 function managerFor(options: LoopDelay | LoopManager): BackoffManager {
-  return options.manager ?? managerOf(options.delay, options.clock);
+  if (options.manager !== undefined) return options.manager;
+  requireFunction("options.delay", options.delay);
+  return managerOf(options.delay, options.clock ?? realClock);
 }

@@ -9,7 +9,7 @@ import {
   loopClock,
   read,
   requirePositive,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { Backoff } from "../delay/backoff.ts";
 import type { DelayFunc } from "../delay/backoff-strategy.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";

@@ -10,7 +10,7 @@ import {
   requireMethods,
   requireObject,
   Secrets,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { withTimeout } from "../limit/with-timeout.ts";
 import { parseRetryAfter } from "./parse-retry-after.ts";
 import { RetryAfterError } from "./retry-after-error.ts";

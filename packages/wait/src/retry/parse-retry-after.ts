@@ -1,5 +1,5 @@
 import { type PassiveClock, realClock } from "@holdfast/clock";
-import { requireMethods, requireString } from "@holdfast/clock/internal";
+import { requireMethods, requireString } from "@holdfast/kit";
 
 const SECONDS = /^\d+$/;
 const TIME = String.raw`(?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d)`;

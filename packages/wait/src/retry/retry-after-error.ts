@@ -1,18 +1,19 @@
 import {
   anything,
+  RETRY_AFTER_CODE as CODE,
   findByCode,
   type Kinds,
   read,
   requireDelay,
+  retryAfterIn,
+  retryAfterOf,
   string,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 
 export const RETRY_AFTER_ERROR_OPTIONS: Kinds<RetryAfterErrorOptions> = {
   message: string,
   cause: anything,
 };
-
-const CODE = "ERR_WAIT_RETRY_AFTER";
 
 /** Options for a {@link RetryAfterError}. */
 export interface RetryAfterErrorOptions {
@@ -96,13 +97,7 @@ export class RetryAfterError extends Error {
    * @returns milliseconds, at least 0, possibly `Infinity`; undefined if the error names none
    */
   static delayOf(error: unknown): number | undefined {
-    try {
-      const found = findByCode<Partial<RetryAfterError>>(error, CODE);
-      const after: unknown = found?.after;
-      return typeof after === "number" && after >= 0 ? after : undefined;
-    } catch {
-      return undefined; // a getter that throws names no delay
-    }
+    return retryAfterIn(error);
   }
 }
 
@@ -147,16 +142,6 @@ export function isRetryAfterError(error: unknown): boolean {
  */
 export function findRetryAfterError(error: unknown): RetryAfterError | undefined {
   return findByCode<RetryAfterError>(error, CODE);
-}
-
-/** Default of `maxRetryAfter` in milliseconds: 15 minutes. */
-export const MAX_RETRY_AFTER = 900_000;
-
-/** The delay that an error demands, up to `maxRetryAfter`. `Infinity` means never, whatever the maximum. */
-export function retryAfterOf(error: unknown, maxRetryAfter: number): number | undefined {
-  const after = RetryAfterError.delayOf(error);
-  if (after === undefined || after === Number.POSITIVE_INFINITY) return after;
-  return Math.min(after, maxRetryAfter);
 }
 
 /** The planned delay before the next attempt, or a longer one that the error demands. */

@@ -1,5 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { type Kinds, methods, notNegative, positive, read } from "@holdfast/clock/internal";
+import { type Kinds, methods, notNegative, positive, read } from "@holdfast/kit";
 
 export const RETRY_BUDGET_OPTIONS: Kinds<RetryBudgetOptions> = {
   share: notNegative,

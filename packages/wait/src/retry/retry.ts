@@ -1,12 +1,12 @@
-import { onAbort, realClock } from "@holdfast/clock";
+import { abortable, onAbort, realClock } from "@holdfast/clock";
 import {
-  abortable,
   abortSignal,
   above,
   func,
   isStop,
   type Kinds,
   loopClock,
+  MAX_RETRY_AFTER,
   methods,
   notNegative,
   parsed,
@@ -14,14 +14,14 @@ import {
   requireFunction,
   requireNotNegative,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { isTimeoutError } from "../limit/timeout-error.ts";
 import { LateVerdict } from "./late-verdict.ts";
-import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "./retry-after-error.ts";
+import { RetryAfterError, withRetryAfter } from "./retry-after-error.ts";
 import type { Attempt, RetryContext, RetryOptions } from "./retry-options.ts";
 import { isTerminalError } from "./terminal-error.ts";
 

@@ -1,10 +1,17 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { type Kinds, methods, notNegative, read, requireWhole } from "@holdfast/clock/internal";
+import {
+  type Kinds,
+  MAX_RETRY_AFTER,
+  methods,
+  notNegative,
+  read,
+  requireWhole,
+} from "@holdfast/kit";
 import { type Observable, throwError } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
-import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
+import { RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { timerOn } from "./timer-on.ts";
 

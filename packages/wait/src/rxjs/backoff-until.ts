@@ -1,4 +1,4 @@
-import { read, requireBoolean, requireFunction } from "@holdfast/clock/internal";
+import { read, requireBoolean, requireFunction } from "@holdfast/kit";
 import { Observable } from "rxjs";
 import type { BackoffManager } from "../loop/backoff-manager.ts";
 import { backoffUntil } from "../loop/backoff-until.ts";

@@ -1,6 +1,8 @@
 import { type Clock, realClock } from "@holdfast/clock";
+import { asScheduler } from "@holdfast/clock/rxjs";
 import {
   type Kinds,
+  MAX_RETRY_AFTER,
   methods,
   notNegative,
   parsed,
@@ -8,8 +10,7 @@ import {
   requireAnswer,
   required,
   requireFunction,
-} from "@holdfast/clock/internal";
-import { asScheduler } from "@holdfast/clock/rxjs";
+} from "@holdfast/kit";
 import {
   defer,
   first,
@@ -26,7 +27,7 @@ import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { TimeoutError } from "../limit/timeout-error.ts";
-import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
+import { RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { repeatBackoff } from "./repeat-backoff.ts";
 import { timerOn } from "./timer-on.ts";

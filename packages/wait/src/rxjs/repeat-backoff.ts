@@ -8,7 +8,7 @@ import {
   read,
   required,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { defer, EMPTY, identity, type MonoTypeOperatorFunction, repeat, tap } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";

@@ -3,6 +3,7 @@ import {
   flag,
   func,
   type Kinds,
+  MAX_RETRY_AFTER,
   methods,
   notNegative,
   parsed,
@@ -11,13 +12,13 @@ import {
   required,
   requireNotNegative,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { defer, identity, type MonoTypeOperatorFunction, retry, tap, throwError } from "rxjs";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
-import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
+import { RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";

@@ -1,14 +1,14 @@
 import {
   above,
+  exponential,
   finiteFrom,
   flag,
   func,
   type Kinds,
   positive,
   requireWhole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
-import { exponential } from "../delay/exponential.ts";
 import { toMilliseconds, toNanoseconds, toNanosecondsWithin } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";
 import { readShape } from "../delay/shape-options.ts";

@@ -1,11 +1,4 @@
-import {
-  findByCode,
-  finiteFrom,
-  func,
-  type Kinds,
-  required,
-  whole,
-} from "@holdfast/clock/internal";
+import { findByCode, finiteFrom, func, type Kinds, required, whole } from "@holdfast/kit";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import { LONGEST_NANOSECONDS, toMilliseconds, toNanoseconds } from "../delay/nanoseconds.ts";
 import { defaultRandom, type Random } from "../delay/random.ts";

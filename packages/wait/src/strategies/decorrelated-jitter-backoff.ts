@@ -1,4 +1,4 @@
-import { above, finiteFrom, func, type Kinds, required } from "@holdfast/clock/internal";
+import { above, finiteFrom, func, type Kinds, required } from "@holdfast/kit";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import {
   LONGEST_NANOSECONDS,

@@ -1,4 +1,4 @@
-import { requireWhole } from "@holdfast/clock/internal";
+import { requireWhole } from "@holdfast/kit";
 
 /**
  * Mean delay of binary exponential backoff, in slots, after a number of collisions in a row.

@@ -7,7 +7,7 @@ import {
   type Kinds,
   positive,
   requireWhole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import {
   LONGEST_NANOSECONDS,

@@ -1,13 +1,4 @@
-import {
-  above,
-  between,
-  finiteFrom,
-  flag,
-  func,
-  type Kinds,
-  positive,
-  whole,
-} from "@holdfast/clock/internal";
+import { above, between, finiteFrom, flag, func, type Kinds, positive, whole } from "@holdfast/kit";
 import { Backoff } from "../delay/backoff.ts";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
 import {

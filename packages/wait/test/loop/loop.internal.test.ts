@@ -1,6 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Backoff, backoffManager } from "@holdfast/wait";
-import { type LoopManager, type LoopWork, loop } from "@holdfast/wait/internal";
+import { Backoff, backoffManager, type LoopManager, type LoopWork, loop } from "@holdfast/wait";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";

@@ -1,4 +1,4 @@
-import { readText } from "@holdfast/controller/internal";
+import { readText } from "@holdfast/kit/node";
 import { Document, Scalar, visit } from "yaml";
 import { parseDuration } from "../../arguments.ts";
 import { UNPRINTABLE } from "../../printable.ts";

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { type ReadFileOptions, readText } from "@holdfast/controller/internal";
+import { type ReadFileOptions, readText } from "@holdfast/kit/node";
 import { type ParsedManifest, parseManifest } from "./parse-manifest.ts";
 
 /** A manifest as {@link parseManifest} returns it, or why its file cannot be read. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { readText } from "@holdfast/controller/internal";
+import { readText } from "@holdfast/kit/node";
 import { formatDuration, shellLaunch } from "../../arguments.ts";
 import {
   type BackoffSpec,

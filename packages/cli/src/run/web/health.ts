@@ -1,4 +1,4 @@
-import { jsonReply, type Reply, textReply } from "@holdfast/controller/internal";
+import { jsonReply, type Reply, textReply } from "@holdfast/kit/node";
 
 /** Something that must be so for a program to count as alive, or as ready. */
 export interface HealthCheck {

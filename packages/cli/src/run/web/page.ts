@@ -1,4 +1,4 @@
-import { escapeHtml } from "@holdfast/controller/internal";
+import { escapeHtml } from "@holdfast/kit/node";
 import { formatDuration } from "../../arguments.ts";
 import type { LogEntry, ProcessSnapshot, Snapshot } from "./snapshot.ts";
 

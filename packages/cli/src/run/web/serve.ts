@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Clock } from "@holdfast/clock";
+import { type Clock, realClock } from "@holdfast/clock";
 import {
   jsonReply,
   type LiveServer,
@@ -7,7 +7,7 @@ import {
   serveLivePage,
   textReply,
   typedReply,
-} from "@holdfast/controller/internal";
+} from "@holdfast/kit/node";
 import { type HealthCheck, healthReply } from "./health.ts";
 import { metricsOf } from "./metrics.ts";
 import { mainOf, STYLE } from "./page.ts";
@@ -89,6 +89,7 @@ export async function serve(options: ServeOptions): Promise<LiveServer> {
   const { clock, port, status, token } = options;
   return await serveLivePage({
     clock,
+    realClock,
     port,
     status,
     title: ({ file }) => file,

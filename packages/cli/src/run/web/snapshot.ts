@@ -1,4 +1,4 @@
-import type { SnapshotSource as Source } from "@holdfast/controller/internal";
+import type { SnapshotSource as Source } from "@holdfast/kit/node";
 import type { Phase } from "../core/phase.ts";
 
 /** A supervisor as its page shows it: plain data. Instants are milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 // The functions of CEL that Kubernetes has, and the library has not.
 import { types } from "node:util";
-import { fromRe2 } from "@holdfast/kubernetes/internal";
+import { fromRe2 } from "@holdfast/kit/kubernetes";
 import type { Environment, Optional } from "@marcbachmann/cel-js";
 import { FORMATS } from "../validation/formats.ts";
 import { formatText, pairsText } from "./format-text.ts";

@@ -1,4 +1,4 @@
-import { fromRe2 } from "@holdfast/kubernetes/internal";
+import { fromRe2 } from "@holdfast/kit/kubernetes";
 import type { Environment, EnvironmentOptions, TypeCheckResult } from "@marcbachmann/cel-js";
 import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../../object/json.ts";
 import { forLibrary, OWN } from "./functions.ts";

@@ -1,4 +1,4 @@
-import { fromRe2 } from "@holdfast/kubernetes/internal";
+import { fromRe2 } from "@holdfast/kit/kubernetes";
 import { type Cause, required, wrong } from "../../object/cause.ts";
 import {
   goJson,

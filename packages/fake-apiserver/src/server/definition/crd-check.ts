@@ -1,4 +1,4 @@
-import { fromRe2, PatternError } from "@holdfast/kubernetes/internal";
+import { fromRe2, PatternError } from "@holdfast/kit/kubernetes";
 import { ruleProblems } from "../../crd-rules/cel/rules.ts";
 import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../../object/json.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
