@@ -16,10 +16,11 @@ export function linesOfPackages(root = "packages") {
 }
 
 function linesIn(folder) {
-  const files = readdirSync(folder, { recursive: true }).filter((path) => /\.tsx?$/.test(path));
-  return files.reduce((sum, path) => {
-    return sum + (readFileSync(join(folder, path), "utf8").match(/\n/g)?.length ?? 0);
-  }, 0);
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const texts = files
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => readFileSync(join(folder, path), "utf8"));
+  return texts.reduce((sum, text) => sum + text.split("\n").length - 1, 0);
 }
 
 /**
