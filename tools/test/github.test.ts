@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { tempFolder } from "../../test/temp-folder.ts";
+import { publishedManifest } from "../build.mjs";
 import { publicPackages } from "../packages.mjs";
 import { FOLDERS, unpinned, unpinnedImages } from "../workflows.mjs";
 
@@ -123,7 +124,7 @@ describe("a workflow", () => {
     );
     for (const { folder, manifest } of packages) {
       const own = published.indexOf(folder.replace("packages/", ""));
-      const dependencies = Object.keys(manifest.dependencies ?? {});
+      const dependencies = Object.keys(publishedManifest(manifest, {}).dependencies ?? {});
       for (const name of dependencies.filter((one) => one.startsWith("@holdfast/")))
         expect(published.slice(0, own)).toContain(name.replace("@holdfast/", ""));
     }
