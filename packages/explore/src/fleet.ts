@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { messageOf } from "@holdfast/clock/internal";
 import { exponential } from "@holdfast/wait/internal";
+import type { Journal } from "./journal.ts";
 import type { Replica } from "./replica.ts";
 import type { WaitingTimer } from "./replica-clock.ts";
 
@@ -20,14 +21,13 @@ const MAX_EXITS = 25;
 /** The parts of a world that its replicas need. */
 export interface FleetOptions {
   readonly clock: Clock;
+  readonly journal: Journal;
   /** Number of replicas that run side by side. */
   readonly replicas: number;
-  /** Makes a replica. */
-  readonly make: () => Replica;
+  /** Makes a replica, by its number. */
+  readonly make: (number: number) => Replica;
   /** Runs the program in it, until it ends. */
   readonly run: (replica: Replica) => Promise<unknown>;
-  readonly note: (replica: number, text: string) => void;
-  readonly fail: (text: string, cause?: unknown) => void;
 }
 
 /** An exit of the program, without a stop. */
@@ -42,6 +42,8 @@ export class Fleet {
   readonly #restarts = new Set<Timer>();
   #live: Replica[] = [];
   #stopped: readonly Replica[] = [];
+  #made = 0;
+  #crashedAt: number | undefined;
   #isStopping = false;
 
   /** Exits in a row. */
@@ -60,6 +62,11 @@ export class Fleet {
   /** The exit after which the program waits for its next start. */
   get exit(): string | undefined {
     return this.#restarts.size > 0 ? this.#lastExit?.text : undefined;
+  }
+
+  /** Whether a replica has crashed at this instant. */
+  get isCrashing(): boolean {
+    return this.#crashedAt === this.#options.clock.monotonic();
   }
 
   /** The timers of the replicas that run, and the starts to come. */
@@ -81,9 +88,10 @@ export class Fleet {
 
   /** The replica is gone at once; another one starts in its place, but for one that is stopping. */
   crash(replica: Replica, downFor = 0): void {
+    this.#crashedAt = this.#options.clock.monotonic();
     if (replica.crashed.aborted) return;
     const isStopping = replica.signal.aborted;
-    this.#options.note(replica.number, "crashed");
+    this.#options.journal.note(replica.number, "crashed");
     this.end(replica);
     if (isStopping) return;
     if (downFor === 0) this.#start();
@@ -95,7 +103,7 @@ export class Fleet {
     for (const timer of this.#restarts) timer.stop();
     this.#restarts.clear();
     for (const replica of this.#live) {
-      this.#options.note(replica.number, "gives way to the other version");
+      this.#options.journal.note(replica.number, "gives way to the other version");
       this.end(replica);
     }
     this.startAll();
@@ -114,7 +122,7 @@ export class Fleet {
 
   /** Asks all replicas to stop, and resolves when they have. */
   async stopAll(): Promise<void> {
-    const { clock, fail } = this.#options;
+    const { clock, journal } = this.#options;
     for (const timer of this.#restarts) timer.stop();
     this.#restarts.clear();
     const stopping = this.#live;
@@ -124,14 +132,15 @@ export class Fleet {
     const limit = clock.newTimer(STOP_LIMIT, { label: "stop" });
     const ended = Promise.all(stopping.map((replica) => replica.stop())).then(() => false);
     if (await Promise.race([ended, limit.fired]))
-      fail(`the program has not stopped within ${STOP_LIMIT / 1_000} s`);
+      journal.fail({ text: `the program has not stopped within ${STOP_LIMIT / 1_000} s` });
     limit.stop();
     this.#isStopping = false;
   }
 
   #start(): void {
-    const { clock, make, run } = this.#options;
-    const replica = make();
+    const { clock, journal, make, run } = this.#options;
+    journal.busyAt = journal.now;
+    const replica = make(++this.#made);
     const begun = clock.monotonic();
     this.#live.push(replica);
     replica.ended = run(replica).then(
@@ -142,19 +151,19 @@ export class Fleet {
   }
 
   #ended(replica: Replica, begun: number, exit: Exit): void {
-    const { clock, note, fail } = this.#options;
+    const { clock, journal } = this.#options;
     if (replica.crashed.aborted) return;
     if (replica.signal.aborted) {
-      note(replica.number, "stopped");
-      if (exit.cause !== undefined) fail(exit.text, exit.cause);
+      journal.note(replica.number, "stopped");
+      if (exit.cause !== undefined) journal.fail(exit);
       return;
     }
     this.end(replica);
-    note(replica.number, exit.text);
+    journal.note(replica.number, exit.text);
     const isLong = clock.monotonic() - begun >= LONG_LIFE;
     this.#exits = isLong ? 1 : this.#exits + 1;
     this.#lastExit = exit;
-    if (this.#exits === MAX_EXITS) fail(exit.text, exit.cause);
+    if (this.#exits === MAX_EXITS) journal.fail(exit);
     else this.#restartIn(Math.min(exponential(FIRST_RESTART, 2, this.#exits - 1), LONGEST_RESTART));
   }
 

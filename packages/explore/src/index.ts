@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 export { ExplorationError, findExplorationError, isExplorationError } from "./exploration-error.ts";
-export { type ExplorationReport, explore } from "./explore.ts";
+export { explore } from "./explore.ts";
 export type {
   ExploreOptions,
   ExploreSettings,
@@ -14,4 +14,5 @@ export type {
 } from "./explore-options.ts";
 export type { Logger } from "./logger.ts";
 export type { WatchedRequest } from "./reconciles.ts";
+export type { ExplorationReport } from "./report.ts";
 export type { StepOptions, StepOutcome } from "./step.ts";
