@@ -1,10 +1,11 @@
-import { findByCode, type OptionNames, requireOptions } from "@holdfast/clock/internal";
+import { anything, findByCode, type Kinds, read } from "@holdfast/clock/internal";
 
 const CODE = "ERR_CONTROLLER_EXPLORATION";
 
-const OPTIONS: OptionNames<{ readonly only?: string | undefined; readonly cause?: unknown }> = {
-  only: true,
-  cause: true,
+/** The options of {@link ExplorationError}. */
+export const EXPLORATION_ERROR_OPTIONS: Kinds<{ only?: string | undefined; cause?: unknown }> = {
+  only: anything,
+  cause: anything,
 };
 
 /**
@@ -31,8 +32,7 @@ export class ExplorationError extends Error {
     message: string,
     options: { readonly only?: string | undefined; readonly cause?: unknown } = {},
   ) {
-    requireOptions("options", options, "ExplorationError", OPTIONS);
-    const { only, cause } = options;
+    const { only, cause } = read("options", options, "ExplorationError", EXPLORATION_ERROR_OPTIONS);
     super(message, { cause });
     this.only = only;
   }

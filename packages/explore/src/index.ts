@@ -5,12 +5,14 @@
  */
 export { ExplorationError, findExplorationError, isExplorationError } from "./exploration-error.ts";
 export { explore } from "./explore.ts";
-export type {
-  ExploreOptions,
-  ExploreSettings,
-  ProgramContext,
-  ScenarioSetting,
-  WorldContext,
+export {
+  EXPLORE_SETTINGS,
+  type ExploreOptions,
+  type ExploreSettings,
+  type ProgramContext,
+  type ScenarioSetting,
+  type SettingKind,
+  type WorldContext,
 } from "./explore-options.ts";
 export type { Logger } from "./logger.ts";
 export type { WatchedRequest } from "./reconciles.ts";
