@@ -1,8 +1,8 @@
-import type { Clock, Timer } from "@holdfast/clock";
+import type { Timer } from "@holdfast/clock";
 import { messageOf } from "@holdfast/clock/internal";
 import { exponential } from "@holdfast/wait/internal";
-import type { Journal } from "./journal.ts";
-import type { Replica } from "./replica.ts";
+import type { ResolvedExplore } from "./explore-options.ts";
+import { Replica, type ReplicaOptions, type ReplicaWorld } from "./replica.ts";
 import type { WaitingTimer } from "./replica-clock.ts";
 
 /** Milliseconds that a stop may take. */
@@ -19,16 +19,13 @@ const LONG_LIFE = 600_000;
 const MAX_EXITS = 25;
 
 /** The parts of a world that its replicas need. */
-export interface FleetOptions {
-  readonly clock: Clock;
-  readonly journal: Journal;
-  /** Number of replicas that run side by side. */
-  readonly replicas: number;
-  /** Makes a replica, by its number. */
-  readonly make: (number: number) => Replica;
-  /** Runs the program in it, until it ends. */
-  readonly run: (replica: Replica) => Promise<unknown>;
+export interface FleetWorld extends ReplicaWorld {
+  /** Runs the program in a replica, until it ends. */
+  readonly systems: { run(replica: Replica): Promise<unknown> };
 }
+
+/** The options that say how many replicas run side by side, and what they share. */
+type FleetOptions = Pick<ResolvedExplore<never>, "replicas"> & ReplicaOptions;
 
 /** An exit of the program, without a stop. */
 interface Exit {
@@ -39,6 +36,7 @@ interface Exit {
 /** The replicas of a world: started, stopped, crashed, and started again after an exit. */
 export class Fleet {
   readonly #options: FleetOptions;
+  readonly #world: FleetWorld;
   readonly #restarts = new Set<Timer>();
   #live: Replica[] = [];
   #stopped: readonly Replica[] = [];
@@ -50,8 +48,9 @@ export class Fleet {
   #exits = 0;
   #lastExit: Exit | undefined;
 
-  constructor(options: FleetOptions) {
+  constructor(options: FleetOptions, world: FleetWorld) {
     this.#options = options;
+    this.#world = world;
   }
 
   /** Whether a replica that has crashed is still to start, or those that stop have not ended. */
@@ -66,7 +65,7 @@ export class Fleet {
 
   /** Whether a replica has crashed at this instant. */
   get isCrashing(): boolean {
-    return this.#crashedAt === this.#options.clock.monotonic();
+    return this.#crashedAt === this.#world.clock.monotonic();
   }
 
   /** The timers of the replicas that run, and the starts to come. */
@@ -88,10 +87,10 @@ export class Fleet {
 
   /** The replica is gone at once; another one starts in its place, but for one that is stopping. */
   crash(replica: Replica, downFor = 0): void {
-    this.#crashedAt = this.#options.clock.monotonic();
+    this.#crashedAt = this.#world.clock.monotonic();
     if (replica.crashed.aborted) return;
     const isStopping = replica.signal.aborted;
-    this.#options.journal.note(replica.number, "crashed");
+    this.#world.journal.note(replica.number, "crashed");
     this.end(replica);
     if (isStopping) return;
     if (downFor === 0) this.#start();
@@ -103,7 +102,7 @@ export class Fleet {
     for (const timer of this.#restarts) timer.stop();
     this.#restarts.clear();
     for (const replica of this.#live) {
-      this.#options.journal.note(replica.number, "gives way to the other version");
+      this.#world.journal.note(replica.number, "gives way to the other version");
       this.end(replica);
     }
     this.startAll();
@@ -122,7 +121,7 @@ export class Fleet {
 
   /** Asks all replicas to stop, and resolves when they have. */
   async stopAll(): Promise<void> {
-    const { clock, journal } = this.#options;
+    const { clock, journal } = this.#world;
     for (const timer of this.#restarts) timer.stop();
     this.#restarts.clear();
     const stopping = this.#live;
@@ -138,12 +137,12 @@ export class Fleet {
   }
 
   #start(): void {
-    const { clock, journal, make, run } = this.#options;
+    const { clock, journal, systems } = this.#world;
     journal.busyAt = journal.now;
-    const replica = make(++this.#made);
+    const replica = new Replica(++this.#made, this.#options, this.#world);
     const begun = clock.monotonic();
     this.#live.push(replica);
-    replica.ended = run(replica).then(
+    replica.ended = systems.run(replica).then(
       () => this.#ended(replica, begun, { text: "the program ended by itself", cause: undefined }),
       (cause: unknown) =>
         this.#ended(replica, begun, { text: `the program failed: ${messageOf(cause)}`, cause }),
@@ -151,7 +150,7 @@ export class Fleet {
   }
 
   #ended(replica: Replica, begun: number, exit: Exit): void {
-    const { clock, journal } = this.#options;
+    const { clock, journal } = this.#world;
     if (replica.crashed.aborted) return;
     if (replica.signal.aborted) {
       journal.note(replica.number, "stopped");
@@ -172,7 +171,7 @@ export class Fleet {
       this.#restarts.delete(timer);
       this.#start();
     };
-    const timer = this.#options.clock.afterFunc(delay, start, { label: "restart" });
+    const timer = this.#world.clock.afterFunc(delay, start, { label: "restart" });
     this.#restarts.add(timer);
   }
 }

@@ -191,10 +191,9 @@ export function drawPlans(plans: readonly Plan[], { count, random }: Draw): Plan
 function groups(plans: readonly Plan[]): Map<string, Plan[]> {
   const byType = new Map<string, Plan[]>();
   for (const plan of plans) {
-    const type = typeOf(plan);
-    const group = byType.get(type);
-    if (group === undefined) byType.set(type, [plan]);
-    else group.push(plan);
+    const group = byType.get(typeOf(plan)) ?? [];
+    group.push(plan);
+    byType.set(typeOf(plan), group);
   }
   return byType;
 }
@@ -202,14 +201,11 @@ function groups(plans: readonly Plan[]): Map<string, Plan[]> {
 /** How many of each list to take, as equal as their lengths allow. */
 function sharesOf(lengths: readonly number[], count: number): number[] {
   const shares = lengths.map(() => 0);
-  let left = Math.min(
-    count,
-    lengths.reduce((sum, length) => sum + length, 0),
-  );
-  while (left > 0)
+  let left = count;
+  for (let share = 1; left > 0 && share <= Math.max(...lengths); share += 1)
     for (const [index, length] of lengths.entries())
-      if (left > 0 && (shares[index] as number) < length) {
-        shares[index] = (shares[index] as number) + 1;
+      if (left > 0 && share <= length) {
+        shares[index] = share;
         left -= 1;
       }
   return shares;

@@ -27,7 +27,7 @@ export interface ReplicaWorld {
 }
 
 /** The options that all replicas share. */
-type ReplicaOptions = Pick<ResolvedExplore<never>, "seed" | "linked" | "logger">;
+export type ReplicaOptions = Pick<ResolvedExplore<never>, "seed" | "linked" | "logger">;
 
 /** One process of the program in a world. */
 export class Replica {

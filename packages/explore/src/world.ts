@@ -8,7 +8,6 @@ import { leftovers, unstill, type WorldEnd } from "./judge.ts";
 import { AT_REST, HAND_OVER, type Plan } from "./plan.ts";
 import { Readiness } from "./readiness.ts";
 import { Reconciles } from "./reconciles.ts";
-import { Replica } from "./replica.ts";
 import { playScenario, ScenarioError } from "./scenario.ts";
 import { Settling } from "./settling.ts";
 import { BEGIN, plainOf, textOf } from "./state-text.ts";
@@ -63,13 +62,7 @@ export class World<Outside> {
     this.journal = new Journal(this.clock);
     this.systems = new Systems(options, this.clock, course.version);
     this.reconciles = new Reconciles((text) => this.journal.fail({ text }));
-    this.fleet = new Fleet({
-      clock: this.clock,
-      journal: this.journal,
-      replicas: options.replicas,
-      make: (number) => new Replica(number, options, this),
-      run: (replica) => this.systems.run(replica),
-    });
+    this.fleet = new Fleet(options, this);
     this.steps = new Steps(options, this);
     this.#settling = new Settling(options, this);
   }
