@@ -16,7 +16,7 @@ import {
   requireText,
   text,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import { type Logger, silentLogger } from "./logger.ts";
 import type { WatchedRequest } from "./reconciles.ts";

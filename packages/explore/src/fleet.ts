@@ -1,6 +1,5 @@
 import type { Timer } from "@holdfast/clock";
-import { messageOf } from "@holdfast/clock/internal";
-import { exponential } from "@holdfast/wait/internal";
+import { exponential, messageOf } from "@holdfast/kit";
 import type { ResolvedExplore } from "./explore-options.ts";
 import { Replica, type ReplicaOptions, type ReplicaWorld } from "./replica.ts";
 import type { WaitingTimer } from "./replica-clock.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { messageOf } from "@holdfast/clock/internal";
+import { messageOf } from "@holdfast/kit";
 import type { Logger, LogLine } from "./logger.ts";
 import type { Fault } from "./plan.ts";
 import { shownValue } from "./state-text.ts";

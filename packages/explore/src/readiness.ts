@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { deferred } from "@holdfast/clock/internal";
+import { deferred } from "@holdfast/kit";
 
 /** The program does not become ready. */
 export class StartError extends Error {}

@@ -1,7 +1,6 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { deferred } from "@holdfast/clock/internal";
+import { deferred, uuidFrom } from "@holdfast/kit";
 import { type Random, seededRandom } from "@holdfast/wait";
-import { uuidFrom } from "@holdfast/wait/internal";
 import type { ProgramContext, ResolvedExplore } from "./explore-options.ts";
 import type { Journal } from "./journal.ts";
 import { Linker } from "./link.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { messageOf } from "@holdfast/clock/internal";
+import { messageOf } from "@holdfast/kit";
 import type { ResolvedExplore } from "./explore-options.ts";
 import type { Journal } from "./journal.ts";
 import { type Plan, SCENARIO_FIRST } from "./plan.ts";

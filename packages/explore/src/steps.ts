@@ -1,4 +1,4 @@
-import { messageOf } from "@holdfast/clock/internal";
+import { messageOf } from "@holdfast/kit";
 import type { ResolvedExplore } from "./explore-options.ts";
 import type { Fleet } from "./fleet.ts";
 import { described, type Journal, restless } from "./journal.ts";

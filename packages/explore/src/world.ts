@@ -1,6 +1,6 @@
 import { onAbort, type Timer } from "@holdfast/clock";
-import { deferred, messageOf } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
+import { deferred, messageOf } from "@holdfast/kit";
 import type { ResolvedExplore } from "./explore-options.ts";
 import { Fleet } from "./fleet.ts";
 import { Journal } from "./journal.ts";

@@ -1,5 +1,11 @@
 import type { Clock } from "@holdfast/clock";
 import {
+  EXPLORE_SETTINGS,
+  type ExploreSettings,
+  type ProgramContext,
+  type WorldContext,
+} from "@holdfast/explore";
+import {
   func,
   type Kind,
   type Kinds,
@@ -8,13 +14,8 @@ import {
   requireArray,
   required,
   requireOptions,
-} from "@holdfast/clock/internal";
-import {
-  EXPLORE_SETTINGS,
-  type ExploreSettings,
-  type ProgramContext,
-  type WorldContext,
-} from "@holdfast/explore";
+} from "@holdfast/kit";
+import { requireResource } from "@holdfast/kit/kubernetes";
 import type {
   KubeClient,
   OperatorContext,
@@ -22,7 +23,6 @@ import type {
   Resource,
   StartWork,
 } from "@holdfast/kubernetes";
-import { requireResource } from "@holdfast/kubernetes/internal";
 import type { FakeApi } from "../server/fake-api.ts";
 import type { Normalise } from "../server/normal-form.ts";
 import type { ClusterState } from "./cluster-state.ts";
