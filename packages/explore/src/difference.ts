@@ -35,7 +35,7 @@ function compare(path: string, expected: unknown, actual: unknown, lines: string
 
 type Tree = Readonly<Record<string, unknown>>;
 
-function isTree(value: unknown): value is Tree {
+export function isTree(value: unknown): value is Tree {
   return typeof value === "object" && value !== null;
 }
 

@@ -1,44 +1,12 @@
-import { findByCode, type OptionNames, requireOptions } from "@holdfast/kit";
-import { AT_REST, type Fault, HAND_OVER, SCENARIO_FIRST } from "./plan.ts";
-import type { Note, Step } from "./step.ts";
+import { anything, findByCode, type Kinds, read } from "@holdfast/kit";
 
 const CODE = "ERR_CONTROLLER_EXPLORATION";
 
-const OPTIONS: OptionNames<{ readonly only?: string | undefined; readonly cause?: unknown }> = {
-  only: true,
-  cause: true,
+/** The options of {@link ExplorationError}. */
+export const EXPLORATION_ERROR_OPTIONS: Kinds<{ only?: string | undefined; cause?: unknown }> = {
+  only: anything,
+  cause: anything,
 };
-
-/** Steps to show before the fault, and after it. */
-const STEPS_BEFORE = 3;
-const STEPS_AFTER = 6;
-
-/** Lines of the log to show between two steps. */
-const MAX_NOTES = 5;
-
-/** Stands for the steps that are left out. */
-const GAP = "     …";
-
-/** Facts of an {@link ExplorationError}. */
-interface ExplorationFailure {
-  /** The fault in words, or undefined for the run without one. */
-  readonly fault: string | undefined;
-  /** Whether the test is wrong without a fault, and not the program. */
-  readonly isOfTest?: boolean;
-  /** Name of the world, for the option `only`. Undefined for the run without a fault. */
-  readonly only: string | undefined;
-  /** What went wrong: one line each. */
-  readonly lines: readonly string[];
-  /** The steps of the world. */
-  readonly steps: readonly Step[];
-  /** Lines between them. */
-  readonly notes?: readonly Note[];
-  /** Number of the step to show. */
-  readonly step: number;
-  /** Number of the last step that changed the state, to show too. */
-  readonly lastChange?: number;
-  readonly cause?: unknown;
-}
 
 /**
  * An exploration has found a world that ends in another state, or a program that is wrong without any fault. The
@@ -64,92 +32,10 @@ export class ExplorationError extends Error {
     message: string,
     options: { readonly only?: string | undefined; readonly cause?: unknown } = {},
   ) {
-    requireOptions("options", options, "ExplorationError", OPTIONS);
-    const { only, cause } = options;
+    const { only, cause } = read("options", options, "ExplorationError", EXPLORATION_ERROR_OPTIONS);
     super(message, { cause });
     this.only = only;
   }
-}
-
-/** A fault in words. */
-export function describeFault({ type, at }: Fault, steps: readonly Step[], instant = 0): string {
-  if (type === HAND_OVER) return `hand-over at ${seconds(instant)}`;
-  if (type.endsWith(AT_REST)) return `${type.slice(0, -AT_REST.length)} when nothing is left to do`;
-  if (type === SCENARIO_FIRST) return "the scenario begins before the program is ready";
-  const text = steps[at - 1]?.text ?? "";
-  const words: Readonly<Record<string, string>> = {
-    "crash-before": "crash before",
-    "crash-after": "crash after",
-    "crash-before-down": "crash, and no replica for a minute, before",
-    "crash-after-down": "crash, and no replica for a minute, after",
-    "lost-lease": "lease lost after",
-    upgrade: "upgrade after",
-    "roll-back": "roll-back after",
-    "response-lost": "response lost of",
-  };
-  return `${words[type] ?? `${type} at`} step ${at}, ${text}`;
-}
-
-/** An error that shows a failure and the steps around it. */
-export function explorationError(failure: ExplorationFailure): ExplorationError {
-  const { only, cause } = failure;
-  return new ExplorationError(messageOf(failure), { only, cause });
-}
-
-function messageOf(failure: ExplorationFailure): string {
-  const { fault, isOfTest = false, only, lines } = failure;
-  const subject = isOfTest ? "test" : "program";
-  const shown = stepLines(failure);
-  const again =
-    only === undefined ? [] : ["", `Run this world alone: only: ${JSON.stringify(only)}`];
-  return [
-    fault ?? `the ${subject} is wrong without any fault`,
-    ...lines.map((line) => `  ${line}`),
-    ...(shown.length > 0 ? ["", "Steps:"] : []),
-    ...shown,
-    ...again,
-  ].join("\n");
-}
-
-/** The steps around one, the last change, and the notes between them. */
-function stepLines({ fault, steps, notes = [], step, lastChange = 0 }: ExplorationFailure) {
-  const from = Math.max(0, step - 1 - STEPS_BEFORE);
-  const end = step + STEPS_AFTER;
-  const later = steps.slice(Math.max(end, lastChange - 1), lastChange);
-  const after = (number: number): string[] =>
-    notes.flatMap((note) => (note.after === number ? [noteLine(note)] : [])).slice(0, MAX_NOTES);
-  const linesOf = (part: readonly Step[]): string[] =>
-    part.flatMap((one) => [
-      lineOf(one, one.number === step && fault !== undefined),
-      ...after(one.number),
-    ]);
-  return [
-    ...(from === 0 ? after(0) : standing(notes, from).map(noteLine)),
-    ...linesOf(steps.slice(from, end)),
-    ...(later.length > 0 && lastChange > end + 1 ? [GAP] : []),
-    ...linesOf(later),
-  ];
-}
-
-/** How each replica was after a step: its latest note that is no line of a log. */
-function standing(notes: readonly Note[], after: number): Note[] {
-  const latest = new Map<number, Note>();
-  for (const note of notes) if (!note.isLog && note.after <= after) latest.set(note.replica, note);
-  return [...latest.values()];
-}
-
-function noteLine({ at, replica, text }: Note): string {
-  return `        ${seconds(at)}  replica ${replica}  ${text}`;
-}
-
-function lineOf({ number, text, at, replica, outcome }: Step, isFault: boolean): string {
-  const mark = isFault ? ">" : " ";
-  const end = outcome === undefined || outcome === "" ? "" : ` → ${outcome}`;
-  return `${mark} ${String(number).padStart(4)}  ${seconds(at)}  replica ${replica}  ${text}${end}`;
-}
-
-function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1_000).toFixed(3)} s`;
 }
 
 /**

@@ -1,23 +1,26 @@
 import type { Clock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireAbove,
+  abortSignal,
+  above,
+  func,
+  type Kind,
+  type Kinds,
+  kind,
+  methods,
+  positive,
+  read,
   requireArray,
+  required,
   requireFinite,
-  requireFunction,
-  requireHooks,
-  requireMethods,
   requireNotNegative,
-  requireOptions,
-  requirePositive,
-  requireSignal,
   requireText,
-  requireWhole,
+  text,
+  whole,
 } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import { type Logger, silentLogger } from "./logger.ts";
 import type { WatchedRequest } from "./reconciles.ts";
-import { textOf } from "./state-text.ts";
+import { shownValue, textOf } from "./state-text.ts";
 import type { StepOptions } from "./step.ts";
 
 /** Options that every explorer has. */
@@ -276,34 +279,69 @@ export interface ExploreOptions<World, State = unknown> extends ExploreSettings<
   readonly upkeep?: readonly string[] | undefined;
 }
 
-/** The names of the settings of every explorer. */
-const EXPLORE_SETTINGS: OptionNames<ExploreSettings<never>> = {
-  invariant: true,
-  expect: true,
-  without: true,
-  only: true,
-  worlds: true,
-  time: true,
-  signal: true,
-  pairs: true,
-  replicas: true,
-  quiet: true,
-  longestTimer: true,
-  logger: true,
-  seed: true,
+/** The values that an option may have. */
+export interface SettingKind {
+  /** Name of the kind, for example `"whole"`. */
+  readonly name: string;
+
+  /** Its bounds, for example the least number. */
+  readonly bounds: readonly unknown[];
+
+  /** Whether the option may not be missing. */
+  readonly isRequired: boolean;
+
+  /**
+   * Throws a RangeError or a TypeError for a bad value.
+   *
+   * @param path - the option in the error, for example `"options.worlds"`
+   * @param value - the value
+   */
+  check(path: string, value: unknown): unknown;
+}
+
+const texts: Kind = kind("texts", requireTexts);
+
+/**
+ * The values that each option of {@link ExploreSettings} may have, for an explorer that is built on {@link explore} and
+ * has options of its own.
+ *
+ * @example
+ * ```ts
+ * import { EXPLORE_SETTINGS } from "@holdfast/explore";
+ *
+ * EXPLORE_SETTINGS.worlds.check("options.worlds", 10);
+ * console.log(Object.hasOwn(EXPLORE_SETTINGS, "seed")); // => true
+ * ```
+ */
+export const EXPLORE_SETTINGS: {
+  readonly [Name in keyof ExploreSettings<unknown>]-?: SettingKind;
+} = {
+  invariant: func,
+  expect: kind("expectation", requireExpectation),
+  without: texts,
+  only: text,
+  worlds: whole(1),
+  time: above(0),
+  signal: abortSignal,
+  pairs: whole(0),
+  replicas: whole(1),
+  quiet: positive,
+  longestTimer: kind("finiteTime", requireFiniteTime),
+  logger: methods("debug", "info", "warn", "error"),
+  seed: whole(0),
 };
 
-const OPTIONS: OptionNames<ExploreOptions<never, never>> = {
+export const EXPLORE_OPTIONS: Kinds<ExploreOptions<never, never>> = {
   ...EXPLORE_SETTINGS,
-  world: true,
-  run: true,
-  upgradeFrom: true,
-  onVersion: true,
-  scenario: true,
-  stateOf: true,
-  revisionOf: true,
-  countsOf: true,
-  upkeep: true,
+  world: required(func),
+  run: required(func),
+  upgradeFrom: func,
+  onVersion: func,
+  scenario: required(func),
+  stateOf: required(func),
+  revisionOf: func,
+  countsOf: func,
+  upkeep: texts,
 };
 
 /** The options with their defaults. */
@@ -312,72 +350,47 @@ export type ResolvedExplore<World, State = unknown> = {
     keyof ExploreOptions<World, State>,
     "only" | "signal" | "pairs" | "revisionOf" | "upgradeFrom"
   >]-?: Exclude<ExploreOptions<World, State>[Name], undefined>;
-} & {
-  readonly only: string | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly pairs: number | undefined;
-  readonly upgradeFrom: ExploreOptions<World, State>["upgradeFrom"];
-  readonly revisionOf: (world: World) => string;
-  /** The methods of linked systems, as the run without a fault has found them. */
-  readonly linked: Map<string, "step" | "maker">;
-};
+} & Pick<ExploreOptions<World, State>, "only" | "signal" | "pairs" | "upgradeFrom"> & {
+    readonly revisionOf: (world: World) => string;
+    /** The methods of linked systems, as the run without a fault has found them. */
+    readonly linked: Map<string, "step" | "maker">;
+  };
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveExplore<World, State>(
   options: ExploreOptions<World, State>,
 ): ResolvedExplore<World, State> {
-  requireOptions("options", options, "explore", OPTIONS);
-  const { world, run, scenario, stateOf, revisionOf, countsOf, upkeep = [] } = options;
-  const { upgradeFrom, onVersion } = options;
-  for (const [name, value] of Object.entries({ world, run, scenario, stateOf }))
-    requireFunction(`options.${name}`, value);
-  requireHooks("options", { revisionOf, countsOf, upgradeFrom, onVersion });
-  requireTexts("options.upkeep", upkeep);
+  const given = read("options", options, "explore", EXPLORE_OPTIONS);
+  const { stateOf, revisionOf = stateOf, countsOf = () => new Map(), upkeep = [] } = given;
+  const { invariant = ignore, onVersion = ignore, expect = "same", without = [] } = given;
+  const { logger = silentLogger } = given;
   return {
-    ...{ world, run, scenario, stateOf, upkeep, upgradeFrom },
-    onVersion: onVersion ?? (() => {}),
-    countsOf: countsOf ?? (() => new Map()),
+    ...given,
+    ...{ countsOf, upkeep, invariant, onVersion, expect, without, logger },
+    ...resolveNumbers(given),
     linked: new Map(),
-    revisionOf: (made) => textOf((revisionOf ?? stateOf)(made)),
-    ...resolveJudge(options),
-    ...resolvePlans(options),
-    ...resolveLimits(options),
+    revisionOf: (world) => textOf(revisionOf(world)),
   };
 }
 
-function resolveJudge<State>({ invariant, expect = "same" }: ExploreSettings<State>) {
-  requireHooks("options", { invariant });
+function resolveNumbers(given: ExploreSettings<never>) {
+  const { replicas = 1, worlds = 1_000, time = Number.POSITIVE_INFINITY, seed = 1 } = given;
+  const { quiet = 600_000, longestTimer = 7_200_000 } = given;
+  return { replicas, worlds, time, seed, quiet, longestTimer };
+}
+
+function ignore(): void {}
+
+function requireTexts(path: string, list: readonly string[]): void {
+  requireArray(path, list);
+  for (const [index, one] of list.entries()) requireText(`${path}[${index}]`, one);
+}
+
+function requireExpectation(path: string, expect: unknown): void {
   if (expect !== "same" && typeof expect !== "function")
-    throw new TypeError(
-      `options.expect must be "same" or a function, got ${JSON.stringify(expect)}`,
-    );
-  return { invariant: invariant ?? (() => {}), expect };
+    throw new TypeError(`${path} must be "same" or a function, got ${shownValue(expect, 80)}`);
 }
 
-function resolvePlans<State>(settings: ExploreSettings<State>) {
-  const { without = [], only, replicas = 1 } = settings;
-  const { quiet = 600_000, longestTimer = 7_200_000, seed = 1, logger = silentLogger } = settings;
-  requireTexts("options.without", without);
-  if (only !== undefined) requireText("options.only", only);
-  requireWhole("options.replicas", replicas, 1);
-  requirePositive("options.quiet", quiet);
-  requireNotNegative("options.longestTimer", longestTimer);
-  requireFinite("options.longestTimer", longestTimer);
-  requireMethods("options.logger", logger, ["debug", "info", "warn", "error"]);
-  requireWhole("options.seed", seed, 0);
-  return { without, only, replicas, quiet, longestTimer, logger, seed };
-}
-
-function resolveLimits<State>(settings: ExploreSettings<State>) {
-  const { worlds = 1_000, pairs, time = Number.POSITIVE_INFINITY, signal } = settings;
-  requireWhole("options.worlds", worlds, 1);
-  if (pairs !== undefined) requireWhole("options.pairs", pairs, 0);
-  requireAbove("options.time", time, 0);
-  if (signal !== undefined) requireSignal("options.signal", signal);
-  return { worlds, pairs, time, signal };
-}
-
-function requireTexts(label: string, texts: readonly string[]): void {
-  requireArray(label, texts);
-  for (const [index, text] of texts.entries()) requireText(`${label}[${index}]`, text);
+function requireFiniteTime(path: string, value: number): void {
+  requireFinite(path, requireNotNegative(path, value));
 }

@@ -1,6 +1,7 @@
-import type { Clock, Timer } from "@holdfast/clock";
+import type { Timer } from "@holdfast/clock";
 import { exponential, messageOf } from "@holdfast/kit";
-import type { Replica } from "./replica.ts";
+import type { ResolvedExplore } from "./explore-options.ts";
+import { Replica, type ReplicaOptions, type ReplicaWorld } from "./replica.ts";
 import type { WaitingTimer } from "./replica-clock.ts";
 
 /** Milliseconds that a stop may take. */
@@ -17,17 +18,13 @@ const LONG_LIFE = 600_000;
 const MAX_EXITS = 25;
 
 /** The parts of a world that its replicas need. */
-export interface FleetOptions {
-  readonly clock: Clock;
-  /** Number of replicas that run side by side. */
-  readonly replicas: number;
-  /** Makes a replica. */
-  readonly make: () => Replica;
-  /** Runs the program in it, until it ends. */
-  readonly run: (replica: Replica) => Promise<unknown>;
-  readonly note: (replica: number, text: string) => void;
-  readonly fail: (text: string, cause?: unknown) => void;
+export interface FleetWorld extends ReplicaWorld {
+  /** Runs the program in a replica, until it ends. */
+  readonly systems: { run(replica: Replica): Promise<unknown> };
 }
+
+/** The options that say how many replicas run side by side, and what they share. */
+type FleetOptions = Pick<ResolvedExplore<never>, "replicas"> & ReplicaOptions;
 
 /** An exit of the program, without a stop. */
 interface Exit {
@@ -38,17 +35,21 @@ interface Exit {
 /** The replicas of a world: started, stopped, crashed, and started again after an exit. */
 export class Fleet {
   readonly #options: FleetOptions;
+  readonly #world: FleetWorld;
   readonly #restarts = new Set<Timer>();
   #live: Replica[] = [];
   #stopped: readonly Replica[] = [];
+  #made = 0;
+  #crashedAt: number | undefined;
   #isStopping = false;
 
   /** Exits in a row. */
   #exits = 0;
   #lastExit: Exit | undefined;
 
-  constructor(options: FleetOptions) {
+  constructor(options: FleetOptions, world: FleetWorld) {
     this.#options = options;
+    this.#world = world;
   }
 
   /** Whether a replica that has crashed is still to start, or those that stop have not ended. */
@@ -59,6 +60,11 @@ export class Fleet {
   /** The exit after which the program waits for its next start. */
   get exit(): string | undefined {
     return this.#restarts.size > 0 ? this.#lastExit?.text : undefined;
+  }
+
+  /** Whether a replica has crashed at this instant. */
+  get isCrashing(): boolean {
+    return this.#crashedAt === this.#world.clock.monotonic();
   }
 
   /** The timers of the replicas that run, and the starts to come. */
@@ -80,9 +86,10 @@ export class Fleet {
 
   /** The replica is gone at once; another one starts in its place, but for one that is stopping. */
   crash(replica: Replica, downFor = 0): void {
+    this.#crashedAt = this.#world.clock.monotonic();
     if (replica.crashed.aborted) return;
     const isStopping = replica.signal.aborted;
-    this.#options.note(replica.number, "crashed");
+    this.#world.journal.note(replica.number, "crashed");
     this.end(replica);
     if (isStopping) return;
     if (downFor === 0) this.#start();
@@ -94,7 +101,7 @@ export class Fleet {
     for (const timer of this.#restarts) timer.stop();
     this.#restarts.clear();
     for (const replica of this.#live) {
-      this.#options.note(replica.number, "gives way to the other version");
+      this.#world.journal.note(replica.number, "gives way to the other version");
       this.end(replica);
     }
     this.startAll();
@@ -113,7 +120,7 @@ export class Fleet {
 
   /** Asks all replicas to stop, and resolves when they have. */
   async stopAll(): Promise<void> {
-    const { clock, fail } = this.#options;
+    const { clock, journal } = this.#world;
     for (const timer of this.#restarts) timer.stop();
     this.#restarts.clear();
     const stopping = this.#live;
@@ -123,17 +130,18 @@ export class Fleet {
     const limit = clock.newTimer(STOP_LIMIT, { label: "stop" });
     const ended = Promise.all(stopping.map((replica) => replica.stop())).then(() => false);
     if (await Promise.race([ended, limit.fired]))
-      fail(`the program has not stopped within ${STOP_LIMIT / 1_000} s`);
+      journal.fail({ text: `the program has not stopped within ${STOP_LIMIT / 1_000} s` });
     limit.stop();
     this.#isStopping = false;
   }
 
   #start(): void {
-    const { clock, make, run } = this.#options;
-    const replica = make();
+    const { clock, journal, systems } = this.#world;
+    journal.busyAt = journal.now;
+    const replica = new Replica(++this.#made, this.#options, this.#world);
     const begun = clock.monotonic();
     this.#live.push(replica);
-    replica.ended = run(replica).then(
+    replica.ended = systems.run(replica).then(
       () => this.#ended(replica, begun, { text: "the program ended by itself", cause: undefined }),
       (cause: unknown) =>
         this.#ended(replica, begun, { text: `the program failed: ${messageOf(cause)}`, cause }),
@@ -141,19 +149,19 @@ export class Fleet {
   }
 
   #ended(replica: Replica, begun: number, exit: Exit): void {
-    const { clock, note, fail } = this.#options;
+    const { clock, journal } = this.#world;
     if (replica.crashed.aborted) return;
     if (replica.signal.aborted) {
-      note(replica.number, "stopped");
-      if (exit.cause !== undefined) fail(exit.text, exit.cause);
+      journal.note(replica.number, "stopped");
+      if (exit.cause !== undefined) journal.fail(exit);
       return;
     }
     this.end(replica);
-    note(replica.number, exit.text);
+    journal.note(replica.number, exit.text);
     const isLong = clock.monotonic() - begun >= LONG_LIFE;
     this.#exits = isLong ? 1 : this.#exits + 1;
     this.#lastExit = exit;
-    if (this.#exits === MAX_EXITS) fail(exit.text, exit.cause);
+    if (this.#exits === MAX_EXITS) journal.fail(exit);
     else this.#restartIn(Math.min(exponential(FIRST_RESTART, 2, this.#exits - 1), LONGEST_RESTART));
   }
 
@@ -162,7 +170,7 @@ export class Fleet {
       this.#restarts.delete(timer);
       this.#start();
     };
-    const timer = this.#options.clock.afterFunc(delay, start, { label: "restart" });
+    const timer = this.#world.clock.afterFunc(delay, start, { label: "restart" });
     this.#restarts.add(timer);
   }
 }

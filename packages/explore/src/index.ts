@@ -4,14 +4,17 @@
  * @packageDocumentation
  */
 export { ExplorationError, findExplorationError, isExplorationError } from "./exploration-error.ts";
-export { type ExplorationReport, explore } from "./explore.ts";
-export type {
-  ExploreOptions,
-  ExploreSettings,
-  ProgramContext,
-  ScenarioSetting,
-  WorldContext,
+export { explore } from "./explore.ts";
+export {
+  EXPLORE_SETTINGS,
+  type ExploreOptions,
+  type ExploreSettings,
+  type ProgramContext,
+  type ScenarioSetting,
+  type SettingKind,
+  type WorldContext,
 } from "./explore-options.ts";
 export type { Logger } from "./logger.ts";
 export type { WatchedRequest } from "./reconciles.ts";
+export type { ExplorationReport } from "./report.ts";
 export type { StepOptions, StepOutcome } from "./step.ts";

@@ -1,3 +1,4 @@
+import { isTree } from "./difference.ts";
 import { plainOf } from "./state-text.ts";
 
 /** The parts of a state that differ between two runs. */
@@ -33,8 +34,6 @@ interface MaskTree {
   /** What the names have in common that each seed ends in another way. */
   readonly prefixes: readonly string[];
 }
-
-type Tree = Readonly<Record<string, unknown>>;
 
 /** The masks of three runs, and paths where two seeds differ in more than values and names. */
 export function masksOf({
@@ -146,8 +145,4 @@ function commonStart(one: string, other: string): string {
   let length = 0;
   while (length < one.length && one[length] === other[length]) length += 1;
   return one.slice(0, length);
-}
-
-function isTree(value: unknown): value is Tree {
-  return typeof value === "object" && value !== null;
 }

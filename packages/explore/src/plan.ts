@@ -26,6 +26,11 @@ export function isOfUpgrade(type: string): boolean {
   return type.startsWith(UPGRADE) || isRollBack(type);
 }
 
+/** Whether the old version begins, and the new one takes over. */
+export function beginsOld([first]: Plan): boolean {
+  return first?.type.startsWith(UPGRADE) ?? false;
+}
+
 /** Whether the old version has the last word. */
 export function isRollBack(type: string): boolean {
   return type.startsWith(ROLL_BACK);
@@ -99,8 +104,66 @@ export function faultsAfter(first: Fault, places: Places, without: readonly stri
   });
 }
 
+/** A fault whose world has run, and where a second one can meet that world. */
+export interface FirstFault {
+  readonly fault: Fault;
+  readonly places: Places;
+}
+
+/** What is drawn of plans, and by which randomness. */
+export interface Draw {
+  readonly count: number;
+  readonly random: Random;
+}
+
+/** Every fault of the steps that follow a change of versions at rest. */
+export function upgradesWithFaults(
+  firsts: readonly FirstFault[],
+  without: readonly string[],
+): Plan[] {
+  return firsts
+    .filter(({ fault }) => fault.type.endsWith(AT_REST))
+    .flatMap(({ fault, places }) =>
+      faultsAfter(fault, places, without).map((second) => [fault, second]),
+    );
+}
+
+/**
+ * Plans with two faults: one that was run, and one of the steps that its world had after it. In three of four, the
+ * second fault meets a step that is there because of the first, while there are others of the kind. None, if no fault can
+ * come after another.
+ *
+ * @param known - the steps without a fault
+ */
+export function* drawPairs(
+  firsts: readonly FirstFault[],
+  known: readonly Step[],
+  without: readonly string[],
+  { count, random }: Draw,
+): Generator<Plan> {
+  const index = (list: readonly unknown[]): number => Math.floor(random() * list.length);
+  const pairs = firsts
+    .map((first) => ({ ...first, seconds: faultsAfter(first.fault, first.places, without) }))
+    .filter(({ seconds }) => seconds.length > 0);
+  if (pairs.length === 0) return;
+  const ofAdded = pairs.flatMap(({ fault, places, seconds }) => {
+    const added = addedSteps(places.steps, known);
+    return seconds
+      .filter(({ type, at }) => type !== HAND_OVER && added.has(at))
+      .map((second): Plan => [fault, second]);
+  });
+  const draw = (): Plan => {
+    const { fault, seconds } = pairs[index(pairs)] as (typeof pairs)[number];
+    return [fault, seconds[index(seconds)] as Fault];
+  };
+  for (let left = count; left > 0; left -= 1) {
+    const [plan] = left % 4 === 0 ? [] : ofAdded.splice(index(ofAdded), 1);
+    yield plan ?? draw();
+  }
+}
+
 /** Numbers of the steps that a world has more often than another one: those that its fault has led to. */
-export function addedSteps(steps: readonly Step[], known: readonly Step[]): Set<number> {
+function addedSteps(steps: readonly Step[], known: readonly Step[]): Set<number> {
   const left = new Map<string, number>();
   for (const { text } of known) left.set(text, (left.get(text) ?? 0) + 1);
   const added = steps.filter(({ text }) => {
@@ -112,7 +175,7 @@ export function addedSteps(steps: readonly Step[], known: readonly Step[]): Set<
 }
 
 /** At most `count` of the plans, of all types alike: one of each type, then the next of each. */
-export function drawPlans(plans: readonly Plan[], count: number, random: Random): Plan[] {
+export function drawPlans(plans: readonly Plan[], { count, random }: Draw): Plan[] {
   const lists = [...groups(plans).values()];
   const sizes = sharesOf(
     lists.map(({ length }) => length),
@@ -128,10 +191,9 @@ export function drawPlans(plans: readonly Plan[], count: number, random: Random)
 function groups(plans: readonly Plan[]): Map<string, Plan[]> {
   const byType = new Map<string, Plan[]>();
   for (const plan of plans) {
-    const type = typeOf(plan);
-    const group = byType.get(type);
-    if (group === undefined) byType.set(type, [plan]);
-    else group.push(plan);
+    const group = byType.get(typeOf(plan)) ?? [];
+    group.push(plan);
+    byType.set(typeOf(plan), group);
   }
   return byType;
 }
@@ -139,14 +201,11 @@ function groups(plans: readonly Plan[]): Map<string, Plan[]> {
 /** How many of each list to take, as equal as their lengths allow. */
 function sharesOf(lengths: readonly number[], count: number): number[] {
   const shares = lengths.map(() => 0);
-  let left = Math.min(
-    count,
-    lengths.reduce((sum, length) => sum + length, 0),
-  );
-  while (left > 0)
+  let left = count;
+  for (let share = 1; left > 0 && share <= Math.max(...lengths); share += 1)
     for (const [index, length] of lengths.entries())
-      if (left > 0 && (shares[index] as number) < length) {
-        shares[index] = (shares[index] as number) + 1;
+      if (left > 0 && share <= length) {
+        shares[index] = share;
         left -= 1;
       }
   return shares;

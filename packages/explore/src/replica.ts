@@ -1,49 +1,52 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { deferred, uuidFrom } from "@holdfast/kit";
 import { type Random, seededRandom } from "@holdfast/wait";
-import type { ProgramContext } from "./explore-options.ts";
+import type { ProgramContext, ResolvedExplore } from "./explore-options.ts";
 import type { Journal } from "./journal.ts";
-import { type LinkedCalls, Linker } from "./link.ts";
-import type { Logger } from "./logger.ts";
+import { Linker } from "./link.ts";
+import type { Readiness } from "./readiness.ts";
 import type { Reconciles } from "./reconciles.ts";
 import { ReplicaClock } from "./replica-clock.ts";
 import type { StepOptions } from "./step.ts";
 
-/** The world of a replica, which does its steps, or lets them fail. */
+/** The parts of a world that a replica uses. */
 export interface ReplicaWorld {
-  perform<Value>(
-    replica: Replica,
-    options: StepOptions<Value>,
-    perform: () => Promise<Value>,
-  ): Promise<Value>;
-  readonly reconciles: Reconciles;
+  readonly clock: Clock;
   readonly journal: Journal;
-  /** The methods of linked systems that are known. */
-  readonly linked: LinkedCalls["known"];
-  readonly logger: Logger;
-  /** Tells the part of the start that is not over. Undefined: the program is ready. */
-  starting(part: string | undefined): void;
+  readonly reconciles: Reconciles;
+  readonly readiness: Readiness;
+  /** Does its steps, or lets them fail. */
+  readonly steps: {
+    perform<Value>(
+      replica: Replica,
+      options: StepOptions<Value>,
+      perform: () => Promise<Value>,
+    ): Promise<Value>;
+  };
 }
+
+/** The options that all replicas share. */
+export type ReplicaOptions = Pick<ResolvedExplore<never>, "seed" | "linked" | "logger">;
 
 /** One process of the program in a world. */
 export class Replica {
   readonly number: number;
   readonly clock: ReplicaClock;
   readonly random: Random;
+  readonly #options: ReplicaOptions;
   readonly #world: ReplicaWorld;
-  readonly #worldClock: Clock;
   readonly #stop = new AbortController();
   readonly #crash = new AbortController();
   #pause: Promise<void> | undefined;
   /** Settles when the program has ended. */
   ended: Promise<unknown> = Promise.resolve();
 
-  constructor(number: number, { clock, seed, world }: ReplicaOptions) {
+  constructor(number: number, options: ReplicaOptions, world: ReplicaWorld) {
     this.number = number;
-    this.clock = new ReplicaClock(clock);
-    this.random = seededRandom(seed + number);
+    this.clock = new ReplicaClock(world.clock);
+    this.random = seededRandom(options.seed + number);
+    this.#options = options;
     this.#world = world;
-    this.#worldClock = clock;
   }
 
   /** Aborts when the program should stop. */
@@ -64,24 +67,24 @@ export class Replica {
   /** The program's context. */
   context<World>(world: World): ProgramContext<World> {
     const { clock, random, signal, crashed, number: replica } = this;
+    const { journal, reconciles, readiness, steps } = this.#world;
     const linker = new Linker({
-      known: this.#world.linked,
+      known: this.#options.linked,
       isAwake: () => this.isAwake,
       step: (text, perform) => this.#callStep(text, perform),
     });
     const link = <System extends object>(system: System, name: string): System =>
       linker.link(system, name);
     const step: ProgramContext<World>["step"] = (options, perform) =>
-      this.#world.perform(this, options, perform);
+      steps.perform(this, options, perform);
     const awake = (): Promise<void> => this.awake();
-    const { journal, reconciles } = this.#world;
     return {
       ...{ world, clock, random, signal, replica, crashed, awake, link, step },
       uid: () => uuidFrom(random),
-      logger: journal.loggerOf(replica, this.#world.logger),
+      logger: journal.loggerOf(replica, this.#options.logger),
       note: (text) => journal.note(replica, text),
       starting: (part) => {
-        if (!crashed.aborted) this.#world.starting(part);
+        if (!crashed.aborted) readiness.begin(part);
       },
       watch: (name, reconcile) => reconciles.watch(this, name, reconcile),
       endTerm: () => reconciles.forget(this),
@@ -98,7 +101,7 @@ export class Replica {
   /** Stands still, as a process that the kernel has stopped: its timers and its responses come when it goes on. */
   pause(duration: number): void {
     this.clock.pause(duration);
-    this.#pause = this.#worldClock.sleep(duration, { label: "pause" }).finally(() => {
+    this.#pause = this.#world.clock.sleep(duration, { label: "pause" }).finally(() => {
       this.#pause = undefined;
     });
   }
@@ -120,15 +123,8 @@ export class Replica {
 
   #callStep(text: string, perform: () => Promise<unknown>): Promise<unknown> {
     const faults = { "response-lost": loseResponse, "call-failed": failCall };
-    return this.#world.perform(this, { text, faults }, perform);
+    return this.#world.steps.perform(this, { text, faults }, perform);
   }
-}
-
-/** Options for {@link Replica}. */
-export interface ReplicaOptions {
-  readonly clock: Clock;
-  readonly seed: number;
-  readonly world: ReplicaWorld;
 }
 
 async function loseResponse(perform: () => Promise<unknown>): Promise<never> {

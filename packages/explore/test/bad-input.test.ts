@@ -1,8 +1,9 @@
 import * as root from "@holdfast/explore";
 import { ExplorationError, explore } from "@holdfast/explore";
 import * as kinds from "../../../test/bad-input.ts";
-
-const { object, required, text } = kinds;
+import { ofSettings } from "../../../test/explore-settings.ts";
+import { EXPLORATION_ERROR_OPTIONS } from "../src/exploration-error.ts";
+import { EXPLORE_OPTIONS } from "../src/explore-options.ts";
 
 const never = (): never => {
   throw new Error("a call with bad options must not get this far");
@@ -12,41 +13,14 @@ const valid = { world: never, run: never, scenario: never, stateOf: never };
 const doors = [
   kinds.rejects(
     explore,
-    [{ ...valid, without: ["crash-after"] }],
-    [
-      "options",
-      required(
-        object({
-          world: required(kinds.func),
-          run: required(kinds.func),
-          scenario: required(kinds.func),
-          stateOf: required(kinds.func),
-          revisionOf: kinds.func,
-          invariant: kinds.func,
-          expect: kinds.unchecked,
-          without: kinds.arrayOf(text),
-          only: text,
-          worlds: kinds.whole(1),
-          pairs: kinds.whole(0),
-          time: kinds.above(0),
-          signal: kinds.signal,
-          quiet: kinds.positive,
-          upgradeFrom: kinds.func,
-          onVersion: kinds.func,
-          longestTimer: kinds.notNegative,
-          logger: kinds.methods("debug", "info", "warn", "error"),
-          countsOf: kinds.func,
-          upkeep: kinds.arrayOf(text),
-          seed: kinds.whole(0),
-        }),
-      ),
-    ],
+    [{ ...valid, without: ["crash-after"], upkeep: ["beat"] }],
+    ["options", kinds.required(kinds.optionsOf(EXPLORE_OPTIONS, ofSettings))],
   ),
   kinds.constructs(
     ExplorationError,
     ["a world fails"],
     ["message", kinds.unchecked],
-    ["options", object({ only: kinds.unchecked, cause: kinds.unchecked })],
+    ["options", kinds.optionsOf(EXPLORATION_ERROR_OPTIONS)],
   ),
 ];
 

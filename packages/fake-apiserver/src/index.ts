@@ -5,13 +5,12 @@
  */
 
 export type { ClusterState } from "./explore/cluster-state.ts";
-export {
-  type ExploredContext,
-  type ExploreOperatorOptions,
-  explore,
-  type OperatorExploration,
-  type ScenarioContext,
-} from "./explore/explore.ts";
+export { explore, type OperatorExploration } from "./explore/explore.ts";
+export type {
+  ExploredContext,
+  ExploreOperatorOptions,
+  ScenarioContext,
+} from "./explore/explore-options.ts";
 export {
   FakeApi,
   type FakeApiListener,

@@ -4,6 +4,8 @@ import { explore, FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
 import * as kinds from "../../../test/bad-input.ts";
+import { ofSettings } from "../../../test/explore-settings.ts";
+import { EXPLORE_OPTIONS } from "../src/explore/explore-options.ts";
 
 const { all, constructs, except, method, required, text } = kinds;
 
@@ -18,6 +20,8 @@ const isClock = kinds.methods("monotonic", "newTimer", "afterFunc");
 const isObject = kinds.anyObject;
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
 
+const ofOperators = { ...ofSettings, resources: kinds.arrayOf(isResource), shards: isObject };
+
 const doors = [
   kinds.rejects(
     explore,
@@ -31,34 +35,7 @@ const doors = [
         resourcesFrom: [ConfigMap],
       },
     ],
-    [
-      "options",
-      required(
-        kinds.object({
-          setup: required(kinds.func),
-          resources: required(kinds.arrayOf(isResource)),
-          scenario: required(kinds.func),
-          world: kinds.func,
-          stateOf: kinds.func,
-          normalise: kinds.func,
-          invariant: kinds.func,
-          expect: kinds.unchecked,
-          without: kinds.arrayOf(text),
-          only: text,
-          worlds: kinds.whole(1),
-          pairs: kinds.whole(0),
-          time: kinds.above(0),
-          signal: kinds.signal,
-          quiet: kinds.positive,
-          upgradeFrom: kinds.func,
-          resourcesFrom: kinds.arrayOf(isResource),
-          longestTimer: kinds.notNegative,
-          logger: kinds.methods("debug", "info", "warn", "error"),
-          recreates: kinds.arrayOf(isResource),
-          seed: kinds.whole(0),
-        }),
-      ),
-    ],
+    ["options", required(kinds.optionsOf(EXPLORE_OPTIONS, ofOperators))],
   ),
   constructs(
     FakeApi,

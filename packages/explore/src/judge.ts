@@ -1,0 +1,170 @@
+import { differenceOf } from "./difference.ts";
+import type { ResolvedExplore } from "./explore-options.ts";
+import type { Journal, Problem } from "./journal.ts";
+import { beginsWithHidden, comparable, type Masks } from "./mask.ts";
+import { isOfUpgrade, isRollBack, type Places, type Plan } from "./plan.ts";
+import { parsed, textOf } from "./state-text.ts";
+import type { Step } from "./step.ts";
+
+/** The end of a world. */
+export interface WorldEnd {
+  /** The last state, after the stop. */
+  readonly state: unknown;
+  /** The last state before the stop, as text. */
+  readonly settled: string;
+  /** What happened. */
+  readonly journal: Journal;
+  /** Milliseconds that the world lasted. */
+  readonly duration: number;
+  /** Numbers of `countsOf`. */
+  readonly counts: ReadonlyMap<string, number>;
+  /** Whether the program has said when it is ready. */
+  readonly hasStart: boolean;
+  /** Whether a reconcile has succeeded. */
+  readonly hasReconciled: boolean;
+  /** Labels of timers beyond the longest that a world waits for. */
+  readonly left: readonly string[];
+}
+
+/** The end of the run without a fault. */
+export interface Reference extends WorldEnd, Places {
+  readonly masks: Masks;
+}
+
+type Expect = ResolvedExplore<never>["expect"];
+
+/** What is wrong with a world: nothing, if there are no lines. */
+export interface Verdict {
+  readonly lines: readonly string[];
+  readonly cause?: unknown;
+}
+
+/** The problem of a program that is started again on its last state, and changes it by a step. */
+export function unstill(before: unknown, after: unknown, change: Step | undefined): Problem {
+  const text = `a program that is started again on its last state changes it: ${change?.text}`;
+  return { text, lines: differenceOf(before, after) };
+}
+
+/** The problem of a program that has left timers after its stop. */
+export function leftovers(labels: readonly string[]): Problem {
+  return { text: `${labels.length} timers are left after the stop: ${labels.join(", ")}` };
+}
+
+/** Where a second run with the same seed takes another course. */
+export function otherCourse(
+  first: readonly Step[],
+  second: readonly Step[],
+): { readonly step: number; readonly lines: readonly string[] } | undefined {
+  const length = Math.max(first.length, second.length);
+  for (let index = 0; index < length; index += 1) {
+    const [one, other] = [courseOf(first[index]), courseOf(second[index])];
+    if (one === other) continue;
+    const found = `two runs with the same seed differ at step ${index + 1}: ${one}; ${other}`;
+    const remedy =
+      "it uses Math.random, crypto.randomUUID, Date.now, a real timer or real I/O: take random, uid and clock of the context";
+    return { step: index + 1, lines: [`the program is not deterministic: ${found}`, remedy] };
+  }
+  return undefined;
+}
+
+/** A step without its arguments, which may have ids. */
+function courseOf(step: Step | undefined): string {
+  return step === undefined ? "no step" : `${step.text.replace(/\(.*/, "")} at ${step.at} ms`;
+}
+
+const FAULTS = [
+  ...["crash-before", "crash-before-down", "crash-after", "crash-after-down", "lost-lease"],
+  ...["response-lost", "call-failed", "conflict", "server-error", "too-many-requests", "expired"],
+  "test-failed",
+  ...["event-late", "events-lost", "foreign-condition", "hand-over", "scenario-first"],
+  ...["upgrade", "upgrade-at-rest", "roll-back", "roll-back-at-rest"],
+];
+
+/** @throws RangeError that names a type of fault that the program cannot have */
+export function requireKnownFaults(without: readonly string[], steps: readonly Step[]): void {
+  const known = [...new Set([...FAULTS, ...steps.flatMap(({ faults }) => faults)])];
+  for (const [index, type] of without.entries())
+    if (!known.includes(type))
+      throw new RangeError(
+        `options.without[${index}] must be one of ${known.join(", ")}, got ${JSON.stringify(type)}`,
+      );
+}
+
+/** What is wrong with the run without a fault: it fails, or it does nothing. */
+export function verdictWithout(end: WorldEnd): readonly string[] {
+  const { problem } = end.journal;
+  return problem === undefined ? idleness(end) : linesOf(problem);
+}
+
+/** Says so if the program does nothing: every world passes then. A reconcile that rightly writes nothing is work. */
+function idleness({ journal: { steps }, hasReconciled }: WorldEnd): string[] {
+  if (steps.some(({ reads, isDone = false }) => !reads && isDone)) return [];
+  const refused = steps.find(({ reads }) => !reads);
+  if (refused !== undefined)
+    return [
+      `the program does nothing: every write was refused, ${refused.text} with ${refused.outcome}`,
+    ];
+  return hasReconciled
+    ? []
+    : ["the program does nothing: it has no reconcile, no write and no call of a linked system"];
+}
+
+function linesOf({ text, lines = [] }: Problem): string[] {
+  return [text, ...lines];
+}
+
+/** The run whose state a world must reach, with what may happen on the way. */
+export function goalOf(
+  [first]: Plan,
+  { reference, old }: { readonly reference: Reference; readonly old: Reference | undefined },
+): Reference {
+  if (old === undefined || first === undefined || !isOfUpgrade(first.type)) return reference;
+  const [goal, other] = isRollBack(first.type) ? [old, reference] : [reference, old];
+  const counts = new Map(goal.counts);
+  for (const [label, count] of other.counts)
+    counts.set(label, Math.max(count, counts.get(label) ?? 0));
+  return { ...goal, counts };
+}
+
+/** Whether a state before the stop is the one that a world must reach. */
+export function expectationOf(
+  { masks, settled }: Reference,
+  expect: Expect,
+): (state: unknown) => boolean {
+  if (expect !== "same") return () => true;
+  const comparedText = (state: unknown): string => textOf(comparable(state, masks));
+  const wanted = comparedText(parsed(settled));
+  return (state) => comparedText(state) === wanted;
+}
+
+/** What is wrong with a world with faults. */
+export function verdictOn(
+  { state, counts, journal: { problem } }: WorldEnd,
+  goal: Reference,
+  expect: Expect,
+): Verdict {
+  if (problem !== undefined) return { lines: linesOf(problem), cause: problem.cause };
+  if (expect === "same") {
+    const [wanted, got] = [goal.state, state].map((one) => comparable(one, goal.masks));
+    return { lines: [...differenceOf(wanted, got), ...excess(goal, counts)] };
+  }
+  try {
+    expect(state, goal.state);
+  } catch (cause) {
+    return { lines: [`options.expect: ${(cause as Error).message}`], cause };
+  }
+  return { lines: [] };
+}
+
+/** What has happened more often than in the reference. */
+function excess({ counts: known, masks }: Reference, counts: WorldEnd["counts"]): string[] {
+  return [...counts].flatMap(([label, count]) => {
+    const expected = known.get(label) ?? 0;
+    if (count <= expected || beginsWithHidden(label, masks)) return [];
+    return [`${label}: ${times(count)}, without the fault ${times(expected)}`];
+  });
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : count === 0 ? "never" : `${count} times`;
+}

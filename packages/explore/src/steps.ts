@@ -1,0 +1,116 @@
+import { messageOf } from "@holdfast/kit";
+import type { ResolvedExplore } from "./explore-options.ts";
+import type { Fleet } from "./fleet.ts";
+import { described, type Journal, restless } from "./journal.ts";
+import { AT_REST, isOfUpgrade, type Plan } from "./plan.ts";
+import { never, type Replica } from "./replica.ts";
+import type { Step, StepOptions } from "./step.ts";
+import type { Systems } from "./systems.ts";
+
+/** Milliseconds that a replica stands still: longer than any lease. */
+const PAUSE = 60_000;
+
+/** Milliseconds until the next replica starts, after a crash with a downtime. */
+const DOWN = 60_000;
+
+/** The parts of a world that a step and its fault change. */
+export interface SteppedWorld<Outside> {
+  readonly journal: Journal;
+  readonly fleet: Fleet;
+  readonly systems: Systems<Outside>;
+  readonly plan: Plan;
+}
+
+/** Does the steps of the replicas, and lets them meet the faults of the plan. */
+export class Steps<Outside> {
+  readonly #options: ResolvedExplore<Outside>;
+  readonly #world: SteppedWorld<Outside>;
+
+  constructor(options: ResolvedExplore<Outside>, world: SteppedWorld<Outside>) {
+    this.#options = options;
+    this.#world = world;
+  }
+
+  async perform<Value>(
+    replica: Replica,
+    options: StepOptions<Value>,
+    perform: () => Promise<Value>,
+  ): Promise<Value> {
+    const { journal, fleet } = this.#world;
+    await replica.awake();
+    const { text, faults = {}, reads = false } = options;
+    const types = this.#typesOf(options);
+    const step = journal.begin({ text, replica: replica.number, faults: types, reads });
+    if (journal.isRacing()) {
+      journal.fail(restless(journal));
+      fleet.end(replica);
+      return await never();
+    }
+    const fault = this.#plannedAt(step, (type) => types.includes(type));
+    if (fault?.startsWith("crash-before")) return await this.#crash(replica, fault);
+    const meet = fault === undefined ? undefined : faults[fault];
+    const work = meet === undefined ? perform() : meet(perform);
+    return await this.#finish(step, replica, fault, described(step, work, { ...options, fault }));
+  }
+
+  async #finish<Value>(
+    step: Step,
+    replica: Replica,
+    fault: string | undefined,
+    work: Promise<Value>,
+  ): Promise<Value> {
+    const { journal, fleet, systems } = this.#world;
+    try {
+      return await work;
+    } finally {
+      this.#look(step);
+      if (fault?.startsWith("crash-after")) void this.#crash(replica, fault);
+      if (fault === "lost-lease") {
+        journal.note(replica.number, `stands still for ${PAUSE / 1_000} s`);
+        replica.pause(PAUSE);
+      }
+      if (this.#plannedAt(step, isAfterStep) !== undefined) {
+        systems.changeVersion();
+        fleet.replaceAll();
+      }
+      await replica.awake();
+    }
+  }
+
+  /** Types of the faults that fit a step. */
+  #typesOf<Value>({ crashes = ["before", "after"], faults = {} }: StepOptions<Value>): string[] {
+    const lost = this.#options.replicas > 1 && crashes.includes("after") ? ["lost-lease"] : [];
+    const ends = crashes.flatMap((when) => [`crash-${when}`, `crash-${when}-down`]);
+    return [...ends, ...lost, ...Object.keys(faults)];
+  }
+
+  /** Type of the fault that the plan has for a step. */
+  #plannedAt({ number }: Step, fits: (type: string) => boolean): string | undefined {
+    const { journal, plan } = this.#world;
+    const fault = plan.find(({ type, at }) => at === number && fits(type));
+    if (fault !== undefined) journal.fired.add(fault);
+    return fault?.type;
+  }
+
+  /** Notes whether a step has changed the state, and asks the invariant. */
+  #look({ number }: Step): void {
+    const { journal, systems } = this.#world;
+    if (!systems.hasChanged()) return;
+    journal.change(number);
+    try {
+      this.#options.invariant(systems.state);
+    } catch (cause) {
+      journal.fail({ text: `the invariant does not hold: ${messageOf(cause)}`, cause });
+    }
+  }
+
+  #crash(replica: Replica, fault: string): Promise<never> {
+    this.#world.fleet.crash(replica, fault.endsWith("-down") ? DOWN : 0);
+    return never();
+  }
+}
+
+/** Whether another version takes over after a step. */
+function isAfterStep(type: string): boolean {
+  return isOfUpgrade(type) && !type.endsWith(AT_REST);
+}
