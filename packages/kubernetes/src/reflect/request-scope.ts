@@ -63,7 +63,10 @@ export class RequestScope implements Disposable {
 
   #observe(response: KubeResponse): KubeResponse {
     this.#touch();
-    return { ...response, body: this.#eachTouched(response.body) };
+    if (response.status < 300) return { ...response, body: this.#eachTouched(response.body) };
+    // The body of a failure is read in a time of its own, and must not hide the status.
+    this.#timer.stop();
+    return response;
   }
 
   async *#eachTouched(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -8,7 +8,7 @@
 export { exponential } from "../delay/exponential.ts";
 export { uuidFrom } from "../delay/random.ts";
 export { strategyOf } from "../delay/strategy-of.ts";
-export { Deadline, type DeadlineOptions } from "../limit/deadline.ts";
+export { Deadline, type DeadlineOptions, timeLeft } from "../limit/deadline.ts";
 export {
   type Done,
   type Loop,

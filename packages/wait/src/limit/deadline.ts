@@ -15,6 +15,16 @@ export interface DeadlineOptions {
   readonly message?: string | (() => string) | undefined;
 }
 
+/** When signals of deadlines abort, on their clocks. */
+const ENDS = new WeakMap<AbortSignal, { readonly clock: Clock; readonly at: number }>();
+
+/** Milliseconds until a deadline aborts this signal, at least 0. `Infinity` for a signal of no deadline. */
+export function timeLeft(signal: AbortSignal | undefined): number {
+  const end = signal && ENDS.get(signal);
+  if (end === undefined) return Number.POSITIVE_INFINITY;
+  return Math.max(end.at - end.clock.monotonic(), 0);
+}
+
 /**
  * A signal that aborts with another signal, or with a {@link TimeoutError} after `timeout`
  * milliseconds. An aborted parent wins over a timeout of 0. Disposal releases timer and listener.
@@ -51,6 +61,9 @@ export class Deadline implements Disposable {
       if (parent !== undefined) this.#subscription = onAbort(parent, abort);
       if (timeout < Number.POSITIVE_INFINITY)
         this.#timer = clock.afterFunc(timeout, expire, { label });
+      const left = Math.min(timeout, timeLeft(parent));
+      if (left < Number.POSITIVE_INFINITY)
+        ENDS.set(controller.signal, { clock, at: clock.monotonic() + left });
     }
   }
 
