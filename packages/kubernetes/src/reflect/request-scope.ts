@@ -69,15 +69,19 @@ export class RequestScope implements Disposable {
     return response;
   }
 
+  /** Newlines alone keep no watch alive: a proxy may send them for a server that is gone. */
   async *#eachTouched(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {
-      // Newlines alone keep no watch alive: a proxy may send them for a server that is gone.
-      if (chunk.some((byte) => byte !== LF && byte !== CR)) this.#touch();
+      for (const byte of chunk)
+        if (byte !== LF && byte !== CR) {
+          this.#touch();
+          break;
+        }
       yield chunk;
     }
   }
 
   #touch(): void {
-    if (!this.signal.aborted) this.#timer.reset(this.#idleTimeout);
+    if (!this.#controller.signal.aborted) this.#timer.reset(this.#idleTimeout);
   }
 }
