@@ -11,7 +11,7 @@ import {
 import { createServer as createHttpsServer } from "node:https";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
-import { deferred } from "@holdfast/clock/internal";
+import { deferred } from "@holdfast/kit";
 import { isTerminalError } from "@holdfast/wait";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";

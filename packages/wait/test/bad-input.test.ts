@@ -1,5 +1,5 @@
-import type { Kinds } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
+import type { Kinds } from "@holdfast/kit";
 import * as root from "@holdfast/wait";
 import {
   Backoff,

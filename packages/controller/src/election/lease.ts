@@ -1,5 +1,4 @@
-import type { Clock } from "@holdfast/clock";
-import { LinkedController } from "@holdfast/clock/internal";
+import { type Clock, LinkedController } from "@holdfast/clock";
 import { withTimeout } from "@holdfast/wait";
 import { decideLease, type LeaseDecision, type Observation } from "./lease-decision.ts";
 import type { LeaseRecord } from "./lease-record.ts";

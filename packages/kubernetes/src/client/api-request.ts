@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { hideIn } from "@holdfast/clock/internal";
+import { hideIn } from "@holdfast/kit";
 import { parseRetryAfter, type Random } from "@holdfast/wait";
 import type { RequestMetric } from "../kubernetes-metrics.ts";
 import { isBuiltInVersion } from "../object/built-in.ts";

@@ -1,6 +1,6 @@
 import { onAbort } from "@holdfast/clock";
-import { recaptureStack } from "@holdfast/clock/internal";
-import { Deadline } from "@holdfast/wait/internal";
+import { recaptureStack } from "@holdfast/kit";
+import { Deadline } from "@holdfast/wait";
 import type { KubeObject, StoredObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
 import type { KubeResponse } from "../transport/kube-transport.ts";

@@ -1,5 +1,4 @@
 import { onAbort } from "@holdfast/clock";
-import { callSafely, RepeatedLines, requireOptions, requireText } from "@holdfast/clock/internal";
 import {
   Controller,
   type Logger,
@@ -8,8 +7,8 @@ import {
   type Runnable,
   type RunOptions,
 } from "@holdfast/controller";
+import { callSafely, RepeatedLines, requireOptions, requireText, uuidFrom } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
-import { uuidFrom } from "@holdfast/wait/internal";
 import {
   findApiError,
   isApiError,

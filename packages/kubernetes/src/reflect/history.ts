@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { messageOf, RepeatedLines } from "@holdfast/clock/internal";
+import { messageOf, RepeatedLines } from "@holdfast/kit";
 import { findApiError } from "../client/api-error.ts";
 import type { WatchEvent } from "../client/watch-event.ts";
 import type { Hooks } from "./hooks.ts";

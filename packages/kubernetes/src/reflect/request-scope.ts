@@ -1,5 +1,4 @@
-import type { Timer } from "@holdfast/clock";
-import { LinkedController } from "@holdfast/clock/internal";
+import { LinkedController, type Timer } from "@holdfast/clock";
 import type { ApiTarget } from "../client/api-request.ts";
 import type { KubeResponse } from "../transport/kube-transport.ts";
 

@@ -1,7 +1,6 @@
 import type { Clock } from "@holdfast/clock";
-import { findByCode } from "@holdfast/clock/internal";
+import { findByCode, timeLeft } from "@holdfast/kit";
 import { withTimeout } from "@holdfast/wait";
-import { timeLeft } from "@holdfast/wait/internal";
 
 const CODE = "ERR_KUBERNETES_BODY_TOO_LONG";
 

@@ -11,7 +11,7 @@ import {
   requireObject,
   requireSignal,
   Secrets,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { timeLeft } from "../limit/deadline.ts";
 import { withTimeout } from "../limit/with-timeout.ts";
 import { parseRetryAfter } from "./parse-retry-after.ts";
