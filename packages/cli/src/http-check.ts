@@ -271,7 +271,7 @@ async function replyTo(
         // A body that stalls must not hide a status that decides.
         const isDecided = !isWanted(status, options) || isFollowed({ status, location }, options);
         if (options.body === undefined || isDecided) done("");
-        else readBody(response, done);
+        else readBody(response, options.body, done);
         response.on("error", (error) => settle(() => reject(error)));
       });
       request.end();
@@ -282,12 +282,19 @@ async function replyTo(
   }
 }
 
-function readBody(response: IncomingMessage, done: (body: string) => void): void {
+/** A text that has come decides: a body that goes on, or stalls, must not hide it. An expression may need the end. */
+function readBody(
+  response: IncomingMessage,
+  wanted: string | RegExp,
+  done: (body: string) => void,
+): void {
   let body = "";
   response.setEncoding("utf8");
   response.on("data", (chunk: string) => {
+    const from = typeof wanted === "string" ? body.length - wanted.length : 0;
     body += chunk;
-    if (body.length >= LONGEST_BODY) done(body.slice(0, LONGEST_BODY));
+    const isFound = typeof wanted === "string" && body.includes(wanted, from);
+    if (isFound || body.length >= LONGEST_BODY) done(body.slice(0, LONGEST_BODY));
   });
   response.on("end", () => done(body));
 }

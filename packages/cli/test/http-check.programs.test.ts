@@ -103,6 +103,14 @@ test.each([false, true])(
   },
 );
 
+test("a text that has come decides, though its body goes on", async () => {
+  const { port } = await site(false, (_, response) => {
+    response.write("it says: hel");
+    setImmediate(() => response.write("lo, and"));
+  });
+  await check(`http://127.0.0.1:${port}/`, { body: "hello" });
+});
+
 describe("a redirect", () => {
   const hops: [name: string, from: boolean, to: boolean, host: string][] = [
     ["another port", false, false, "127.0.0.1"],

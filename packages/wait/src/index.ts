@@ -14,7 +14,7 @@ export type { JitterForm } from "./delay/capped-jitter.ts";
 export { Jitter, jitter } from "./delay/jitter.ts";
 export { type Random, seededRandom } from "./delay/random.ts";
 export { strategyOf } from "./delay/strategy-of.ts";
-export { Deadline, type DeadlineOptions } from "./limit/deadline.ts";
+export { Deadline, type DeadlineOptions, timeLeft } from "./limit/deadline.ts";
 export {
   findTimeoutError,
   isTimeoutError,

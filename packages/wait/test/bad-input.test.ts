@@ -150,11 +150,15 @@ const backoff: Kind = (path, valid) =>
     ),
   )(path, valid);
 
+/** As an AbortSignal, or null as in the options of `fetch`. */
+const requestSignal: Kind = (path, valid) =>
+  except(1, `TypeError: ${path} must be an AbortSignal, got 1`)(path, valid);
+
 const own = {
   backoff,
   backoffOptions: onlyBackoffOptions,
   jitterForm,
-  request: data<FetchRequest>({ headers: anyObject }),
+  request: data<FetchRequest>({ headers: anyObject, signal: requestSignal }),
 };
 const options = <Type extends object>(kinds: Kinds<Type>): Kind => optionsOf(kinds, own);
 

@@ -57,6 +57,10 @@ export class Lease {
   #acquiredAt = 0;
   /** Token of the latest own record that is in the lock, or may still reach it. */
   #claimed: number | undefined;
+  /** Writes since the latest grant. Each that has no response, or the wrong one, may be carried out, also later. */
+  #open: Grant[] = [];
+  /** Token and version of the record of the latest grant. */
+  #granted: { readonly token: number; readonly version: string | undefined } | undefined;
   /** Settles with the latest write, even if that was abandoned. */
   #writing: Promise<unknown> = Promise.resolve();
 
@@ -128,6 +132,9 @@ export class Lease {
   /** Tries to become leader. Undefined if another process leads or was faster. */
   async acquire(signal: AbortSignal): Promise<Grant | undefined> {
     await this.read(signal);
+    const landed = this.#landed;
+    // A term that has been led does not begin again: tokens tell terms apart.
+    if (landed !== undefined && landed.token !== this.#granted?.token) return this.#grant(landed);
     if (this.#decide(undefined) === "wait") {
       this.#claimed = undefined;
       return undefined;
@@ -151,6 +158,7 @@ export class Lease {
       if (!isLockConflictError(error)) throw error;
     }
     await this.read(signal);
+    if (this.#landed !== undefined) return this.#grant(this.#landed);
     if (this.#decide(token) === "stepDown") {
       this.#claimed = undefined;
       return undefined;
@@ -181,6 +189,20 @@ export class Lease {
     return isOwn ? record : undefined;
   }
 
+  /** The write whose record is in the lock, if no grant came of it yet. */
+  get #landed(): Grant | undefined {
+    const record = this.#own;
+    if (record === undefined || this.#latest?.version === this.#granted?.version) return undefined;
+    // A lock may change the part below a millisecond.
+    return this.#open.findLast(({ renewedAt }) => Math.abs(renewedAt - record.renewedAt) < 1);
+  }
+
+  #grant(grant: Grant): Grant {
+    this.#granted = { token: grant.token, version: this.#latest?.version };
+    this.#open = this.#open.filter(({ since }) => since > grant.since);
+    return grant;
+  }
+
   #decide(token: number | undefined): LeaseDecision {
     const { identity, clock } = this.#options;
     return decideLease({ identity, token, observed: this.#observed, now: clock.monotonic() });
@@ -198,35 +220,39 @@ export class Lease {
       transitions: token ?? this.#nextToken(),
     };
     const since = clock.monotonic();
+    const grant = { token: record.transitions, since, renewedAt };
+    if (this.#claimed !== record.transitions) this.#open = [];
     this.#claimed = record.transitions;
-    await this.#writeAndSee(record, signal);
-    return { token: record.transitions, since, renewedAt };
+    this.#open.push(grant);
+    return this.#grant(await this.#writeAndSee(record, grant, signal));
   }
 
   /**
    * Writes an own record. A write may be carried out and its response lost, each time: after half of the request's
-   * time, and after an error, the lock itself is asked for the record.
+   * time, after three quarters, and after an error, the lock itself is asked for the record.
+   *
+   * @returns the grant, or that of an earlier write which was carried out meanwhile
    */
-  async #writeAndSee(record: LeaseRecord, signal: AbortSignal): Promise<void> {
+  async #writeAndSee(record: LeaseRecord, grant: Grant, signal: AbortSignal): Promise<Grant> {
     const { clock, requestTimeout } = this.#options;
-    const before = this.#latest?.version;
     using seen = new LinkedController(signal);
     const look = async (): Promise<void> => {
       await this.read(signal);
-      const renewedAt = this.#own?.renewedAt ?? Number.NaN;
-      // A lock may change the part below a millisecond.
-      const isWritten = Math.abs(renewedAt - record.renewedAt) < 1;
-      if (isWritten && this.#latest?.version !== before) seen.abort();
+      if (this.#landed === grant) seen.abort();
     };
     const ignore = (): void => {};
     const hedge = (): void => void look().catch(ignore);
     using _late = clock.afterFunc(requestTimeout / 2, hedge, { label: "late response" });
+    using _later = clock.afterFunc(requestTimeout * 0.75, hedge, { label: "late response" });
     try {
       await this.#write(record, seen.signal);
+      return grant;
     } catch (error) {
       if (isLockConflictError(error)) throw error;
       if (!seen.signal.aborted) await look().catch(ignore);
-      if (signal.aborted || !seen.signal.aborted) throw error;
+      const landed = this.#landed;
+      if (signal.aborted || landed === undefined) throw error;
+      return landed;
     }
   }
 

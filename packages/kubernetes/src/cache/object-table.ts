@@ -38,14 +38,12 @@ export class ObjectTable {
     this.#indexes.set(name, index);
   }
 
-  /** Calls `listener` for each change from now on, right after it. */
+  /** Calls `listener` for each change from now on, right after it. Each subscription is a function of its own. */
   subscribe(listener: (change: ObjectChange) => void): Disposable {
-    // A function of its own: one listener may subscribe twice.
-    const entry = (change: ObjectChange): void => listener(change);
-    this.#listeners.add(entry);
+    this.#listeners.add(listener);
     return {
       [Symbol.dispose]: () => {
-        this.#listeners.delete(entry);
+        this.#listeners.delete(listener);
       },
     };
   }

@@ -58,14 +58,14 @@ export class OwnWrites {
     write: { uid: string; version: string; isShown: boolean },
     isCertain: boolean,
   ): void {
-    this.#writes.set(key, { ...write, ...this.#now }, isCertain);
+    this.#writes.add(key, { ...write, ...this.#now }, isCertain);
   }
 
   /** Remembers that the object is gone. Events of it that are still to come are dropped. */
   delete(key: string, uid: string, isCertain: boolean): void {
     const write = this.#writes.get(key);
-    if (write?.uid === uid) this.#writes.set(key, { ...write, isShown: false }, true);
-    this.#tombstones.set(uid, { key, ...this.#now }, isCertain);
+    if (write?.uid === uid) this.#writes.add(key, { ...write, isShown: false }, true);
+    this.#tombstones.add(uid, { key, ...this.#now }, isCertain);
   }
 
   get #now(): { readonly list: number; readonly bookmarks: number } {
@@ -103,7 +103,7 @@ export class OwnWrites {
    * @returns whether it has passed a write without showing it
    */
   pass(version: string): boolean {
-    for (const [key, write] of this.#writes.entries()) {
+    for (const [key, write] of this.#writes) {
       if (isOlder(version, write.version)) return false;
       if (write.isShown) return true;
       this.#writes.delete(key);
@@ -129,13 +129,13 @@ export class OwnWrites {
     version: string,
     cached: ReadonlyMap<string, CachedObject>,
   ): void {
-    for (const [key, write] of this.#writes.entries()) {
+    for (const [key, write] of this.#writes) {
       const own = write.isShown ? cached.get(key) : undefined;
       if (write.list < this.#list || !isOlder(version, write.version)) this.#writes.delete(key);
       else if (own === undefined) items.delete(key);
       else items.set(key, own);
     }
-    for (const [uid, { key, list }] of this.#tombstones.entries()) {
+    for (const [uid, { key, list }] of this.#tombstones) {
       if (list < this.#list) this.#tombstones.delete(uid);
       else if (items.get(key)?.metadata.uid === uid) items.delete(key);
     }

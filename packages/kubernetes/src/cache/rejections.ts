@@ -22,7 +22,8 @@ export class Rejections {
   attempt<T>(key: string, by: string, work: () => T): T | undefined {
     try {
       const result = work();
-      this.#accept(key, by);
+      const functions = this.#rejected.get(key);
+      if (functions?.delete(by) === true && functions.size === 0) this.#rejected.delete(key);
       return result;
     } catch (error) {
       this.#before.delete(key);
@@ -47,10 +48,5 @@ export class Rejections {
   /** Forgets the objects that the list had no longer, by the objects that are cached after it. */
   endList(cached: { has(key: string): boolean }): void {
     for (const key of this.#before) if (!cached.has(key)) this.#rejected.delete(key);
-  }
-
-  #accept(key: string, by: string): void {
-    const functions = this.#rejected.get(key);
-    if (functions?.delete(by) === true && functions.size === 0) this.#rejected.delete(key);
   }
 }

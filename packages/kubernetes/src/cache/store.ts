@@ -111,7 +111,7 @@ export class Store {
   /** Takes an event of the watch. */
   apply({ type, object }: ObjectEvent): Consistency {
     const { uid, resourceVersion: version } = object.metadata;
-    if (this.#isPast(version)) return "rollback";
+    if (isOlder(version, this.#version ?? "")) return "rollback";
     const key = keyOf(object);
     if (type === "DELETED") this.#forget(uid);
     if (!this.#own.drops({ type, key, uid, version })) {
@@ -123,7 +123,7 @@ export class Store {
 
   /** Takes a bookmark: the watch has shown everything up to this version. */
   bookmark(version: string): Consistency {
-    if (this.#isPast(version)) return "rollback";
+    if (isOlder(version, this.#version ?? "")) return "rollback";
     const isMissed = this.#own.bookmark();
     return isMissed ? "missed-write" : this.#advance(version);
   }
@@ -218,10 +218,6 @@ export class Store {
     this.#gone.add(uid);
     const [oldest] = this.#gone;
     if (oldest !== undefined && this.#gone.size > MAX_GONE) this.#gone.delete(oldest);
-  }
-
-  #isPast(version: string): boolean {
-    return this.#version !== undefined && isOlder(version, this.#version);
   }
 
   #advance(version: string): Consistency {

@@ -4,7 +4,7 @@ import { parseRetryAfter, type Random } from "@holdfast/wait";
 import type { RequestMetric } from "../kubernetes-metrics.ts";
 import { isBuiltInVersion } from "../object/built-in.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../transport/kube-transport.ts";
-import { readBody, readStart } from "../transport/read-body.ts";
+import { type ReadLimits, readBody, readStart } from "../transport/read-body.ts";
 import { ApiError, type ApiStatus } from "./api-error.ts";
 import { parseJson } from "./exact-json.ts";
 
@@ -76,6 +76,7 @@ export interface ApiTarget {
  * Sends one request, once. Every request to a server goes through here: the client's calls, lists and
  * watches.
  *
+ * @param waiting - the signal of the wait for the response, if it ends before that of the request
  * @returns the response with a status of 2xx, its body unread
  * @throws ApiError for any other status
  */
@@ -83,6 +84,7 @@ export async function openRequest(
   target: ApiTarget,
   request: ApiRequest,
   signal: AbortSignal,
+  waiting?: AbortSignal,
 ): Promise<KubeResponse> {
   // On a stack of its own: a transport that throws at once would show all steps of the call, and no caller. Promises that
   // async functions hand on are attached one microtask later, so two.
@@ -105,7 +107,7 @@ export async function openRequest(
   const { warning } = response.headers;
   if (warning !== undefined) onWarning?.(hiding(response)(warning));
   if (response.status >= 200 && response.status < 300) return response;
-  throw await failureOf(request, response, { clock, signal });
+  throw await failureOf(request, response, { clock, signal, waiting });
 }
 
 function formatRequest(request: ApiRequest): KubeRequest {
@@ -199,16 +201,16 @@ function formatQuery(query: NonNullable<ApiRequest["query"]>): string {
 async function failureOf(
   { method, path }: ApiRequest,
   response: KubeResponse,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  limits: ReadLimits,
 ): Promise<ApiError> {
   const { status, headers, body } = response;
-  const bytes = await readStart(body, MAX_FAILURE, { clock, signal });
+  const bytes = await readStart(body, MAX_FAILURE, limits);
   const text = bytes?.toString("utf8").trim();
   const found = status < 400 ? REDIRECT : foundIn(text, hiding(response));
   const { reason, message: said, details } = found;
   const advice = text === undefined ? "" : adviceOn(path, status, { reason, said });
   const message = `${said}${advice}`;
-  const named = parseRetryAfter(headers["retry-after"], clock);
+  const named = parseRetryAfter(headers["retry-after"], limits.clock);
   const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
   const date = dateOf(headers["date"]);
   const facts = { reason, message, details, retryAfter, date };

@@ -33,7 +33,7 @@ export async function* watchObjects<T extends KubeObject>(
   // The response outlives the call that waits for it.
   const sendOnce = async (to: ApiTarget, one: ApiRequest, waiting: AbortSignal) => {
     using _end = onAbort(waiting, () => life.cancel());
-    return await openRequest(to, one, life.signal);
+    return await openRequest(to, one, life.signal, waiting);
   };
   const response = await call<KubeResponse, KubeResponse>(
     target,

@@ -1,19 +1,13 @@
 import { onAbort } from "@holdfast/clock";
 import {
   Controller,
+  type Logger,
   type ReconcileRequest,
   type ReconcileResult,
   type Runnable,
   type RunOptions,
 } from "@holdfast/controller";
-import {
-  callSafely,
-  messageOf,
-  RepeatedLines,
-  requireOptions,
-  requireText,
-  uuidFrom,
-} from "@holdfast/kit";
+import { callSafely, RepeatedLines, requireOptions, requireText, uuidFrom } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import {
   findApiError,
@@ -81,7 +75,7 @@ export interface EventDetails {
  * | an event of the same object, type, reason and action within 6 minutes | is a repetition: only a count, written every 10 s at most. The note stays that of the first |
  * | 25 events of one object at once, then one in 5 minutes | others are dropped |
  * | 1,000 events that the server has not taken | others are dropped |
- * | a failed write | is retried 12 times, then dropped; an event that the server rejects is dropped at once, with one line a minute for each reason |
+ * | a failed write | is retried 12 times, then dropped; an event that the server rejects is dropped at once. Each reason is logged once a minute |
  * | a stop | all that is left is sent, for at most 2 s |
  *
  * Events are a courtesy for people: they may get lost, and the server removes them after an hour. Use the
@@ -114,7 +108,7 @@ export class EventRecorder implements Runnable {
   readonly #salt: string;
   readonly #series = new EventSeriesTable();
   readonly #writer: Controller;
-  readonly #refusals: RepeatedLines;
+  readonly #lines: RepeatedLines;
   #isStopping = false;
 
   /**
@@ -123,15 +117,15 @@ export class EventRecorder implements Runnable {
    */
   constructor(options: EventRecorderOptions) {
     this.#options = resolveEventRecorder(options);
-    const { name, clock, random, logger } = this.#options;
+    const { name, clock, random } = this.#options;
     this.name = name;
     this.#salt = saltOf(random);
-    this.#refusals = new RepeatedLines(clock);
+    this.#lines = new RepeatedLines(clock);
     this.#writer = new Controller({
       name,
       clock,
       random,
-      logger,
+      logger: this.#logger,
       workers: 2,
       retries: MAX_RETRIES,
       ...FLUSH,
@@ -171,7 +165,7 @@ export class EventRecorder implements Runnable {
         this.#writer.add(seriesKey(occurrence), { reason: "record" });
       else this.#log("debug", { reason: occurrence.reason, effect }, "event dropped");
     } catch (err) {
-      this.#log("warn", { err }, "invalid event dropped");
+      this.#logFailure("warn", { err }, "invalid event dropped");
     }
   }
 
@@ -214,7 +208,7 @@ export class EventRecorder implements Runnable {
       }
       if (!isRefused(error)) throw withRetryAfter(error);
       this.#series.forget(key);
-      this.#logRefusal(error);
+      this.#logFailure("error", { err: error }, "event dropped; the server rejected it");
       return;
     }
     series.written = count;
@@ -248,14 +242,23 @@ export class EventRecorder implements Runnable {
     return eventName(occurrence.regarding.name, `${time}.${this.#salt}${number.toString(16)}`);
   }
 
-  /** One line for all events that the server rejects for one reason: without a right it rejects every one. */
-  #logRefusal(err: unknown): void {
-    const details = this.#refusals.detailsOf(findApiError(err)?.reason || messageOf(err));
-    if (details !== undefined)
-      this.#log("error", { err, ...details }, "event dropped; the server rejected it");
+  /** The logger of the writer. */
+  get #logger(): Logger {
+    return {
+      debug: (details, message) => this.#log("debug", details, message),
+      info: (details, message) => this.#log("info", details, message),
+      warn: (details, message) => this.#logFailure("warn", details, message),
+      error: (details, message) => this.#logFailure("error", details, message),
+    };
   }
 
-  #log(level: "debug" | "warn" | "error", details: object, message: string): void {
+  /** One line a minute for all events that fail for one reason: without a right, or a server, each of them does. */
+  #logFailure(level: "warn" | "error", details: { err?: unknown }, message: string): void {
+    const more = this.#lines.detailsOf(causeOf(details.err), message);
+    if (more !== undefined) this.#log(level, { ...details, ...more }, message);
+  }
+
+  #log(level: keyof Logger, details: object, message: string): void {
     callSafely(() => this.#options.logger[level](details, message));
   }
 }
@@ -296,6 +299,13 @@ function subjectOf({ apiVersion, kind, metadata }: DeepReadonly<KubeObject>): Ev
     ...(namespace !== undefined && namespace !== "" && { namespace }),
     ...(uid !== undefined && { uid }),
   };
+}
+
+/** The reason of a failure. Its text names the event, and so differs for each. */
+function causeOf(error: unknown): string {
+  const found = findApiError(error);
+  if (found !== undefined) return found.reason || `HTTP ${found.statusCode}`;
+  return error instanceof Error ? error.name : typeof error;
 }
 
 /** Whether a repetition of the request would be refused too. */

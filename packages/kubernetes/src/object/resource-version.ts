@@ -1,3 +1,6 @@
+/** No zero in front: two texts of one number would have two lengths. */
+const NUMBER = /^[1-9][0-9]{0,127}$/;
+
 /**
  * Compares two versions of objects of one resource. Kubernetes promises decimal numbers since 1.35; other
  * servers may use anything.
@@ -6,15 +9,10 @@
  * number
  */
 export function compareVersions(a: string, b: string): number | undefined {
-  if (!isNumber(a) || !isNumber(b)) return undefined;
+  if (!NUMBER.test(a) || !NUMBER.test(b)) return undefined;
   if (a.length !== b.length) return a.length - b.length;
   if (a === b) return 0;
   return a < b ? -1 : 1;
-}
-
-// No zero in front: two texts of one number would have two lengths.
-function isNumber(version: string): boolean {
-  return /^[1-9][0-9]{0,127}$/.test(version);
 }
 
 /** Whether a version is older than another. False if they cannot be compared. */

@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { messageOf, RepeatedLines } from "@holdfast/kit";
 import { findApiError } from "../client/api-error.ts";
+import type { WatchEvent } from "../client/watch-event.ts";
 import type { Hooks } from "./hooks.ts";
 import { type SessionEnd, type StepFacts, WATCH_PERIOD } from "./next-step.ts";
 import type { ReflectorErrorStatus } from "./reflector-status.ts";
@@ -17,7 +18,10 @@ export interface HistoryOptions {
   readonly details: { readonly resource: string; readonly namespace: string | undefined };
 }
 
-/** What a reflector has asked for, heard and failed at: counts, and instants of the monotonic clock. */
+/**
+ * What a reflector has asked for, heard and failed at: counts, and instants of the monotonic clock. Its methods are the facts
+ * that change it; other files only read its fields.
+ */
 export class History {
   /** Number of lists that were begun. */
   lists = 0;
@@ -56,6 +60,10 @@ export class History {
     this.#lines = new RepeatedLines(options.clock);
   }
 
+  listWanted(): void {
+    this.wantsList = true;
+  }
+
   listBegins(): void {
     this.lists++;
     this.wantsList = false;
@@ -75,9 +83,30 @@ export class History {
     this.#listEndedAt = this.#now;
   }
 
+  /** The server has told its version, which is not below ours. */
+  probeComplete(version: string): void {
+    this.probed = version;
+    this.isRefused = false;
+  }
+
   watchBegins(): void {
     this.watches++;
     this.#recentWatches.push(this.#now);
+  }
+
+  watchOpens(): void {
+    this.isRefused = false;
+  }
+
+  /** An event, or a bookmark, has come. Only news tell the state of now. */
+  eventComes(type: WatchEvent["type"], isNews: boolean): void {
+    if (type !== "BOOKMARK") this.lastEventAt = this.#options.clock.now();
+    if (isNews) this.heard();
+  }
+
+  /** A function of the user has thrown for an object. */
+  objectFailed(message: string): void {
+    this.lastError = { message, at: this.#options.clock.now(), phase: "object" };
   }
 
   /** The server has told its state of now: by a list, an event, a bookmark or the end of a full watch. */

@@ -133,8 +133,7 @@ export class Reflector {
       else if (probe || !history.isFresh) {
         const current = await this.#probe(scope);
         if (isOlder(current, store.version)) return { kind: "rollback" };
-        history.probed = current;
-        history.isRefused = false;
+        history.probeComplete(current);
       }
       return await this.#watch(scope, isShort);
     } catch (error) {
@@ -208,7 +207,7 @@ export class Reflector {
     try {
       const response = await openRequest(target, request, signal);
       state.openedAt = clock.monotonic();
-      history.isRefused = false;
+      history.watchOpens();
       for await (const event of readEvents(response, request, listWatch.resource.kind, signal)) {
         const consistency = this.#take(event);
         state.events++;
@@ -234,8 +233,7 @@ export class Reflector {
     // An event that is there already, or that the cache cannot follow, says nothing about the server's state now.
     const isOld = isOlder(store.version ?? "", history.probed ?? "");
     const isNews = (isBookmark || store.version !== before) && !isOld;
-    if (isNews && consistency === "consistent") history.heard();
-    if (!isBookmark) history.lastEventAt = this.#clock.now();
+    history.eventComes(event.type, isNews && consistency === "consistent");
     this.settings.progress.notify();
     return consistency;
   }
@@ -282,7 +280,7 @@ export class Reflector {
 
   /** Asks for a list as soon as the current one has ended. A running watch ends for it. */
   relist(): void {
-    this.history.wantsList = true;
+    this.history.listWanted();
     const state = this.#state;
     if (state.kind === "watching" || state.kind === "probing") state.scope.stop("relist");
     // Not even a time that the server named is waited for: something here needs the list.
@@ -339,8 +337,7 @@ export class Reflector {
     const { hooks } = this.settings;
     const { resource } = this.details;
     const isTransform = by === "options.transform";
-    const message = `${by} threw for ${resource} ${key}: ${messageOf(error)}`;
-    this.history.lastError = { message, at: this.#clock.now(), phase: "object" };
+    this.history.objectFailed(`${by} threw for ${resource} ${key}: ${messageOf(error)}`);
     const [function_] = by.split("[");
     const remains = isTransform ? "skipped" : "left out of the index";
     const details = { resource, key, by, err: error };

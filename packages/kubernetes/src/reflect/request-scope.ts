@@ -62,18 +62,25 @@ export class RequestScope implements Disposable {
 
   #observe(response: KubeResponse): KubeResponse {
     this.#touch();
-    return { ...response, body: this.#eachTouched(response.body) };
+    if (response.status < 300) return { ...response, body: this.#eachTouched(response.body) };
+    // The body of a failure is read in a time of its own, and must not hide the status.
+    this.#timer.stop();
+    return response;
   }
 
+  /** Newlines alone keep no watch alive: a proxy may send them for a server that is gone. */
   async *#eachTouched(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of body) {
-      // Newlines alone keep no watch alive: a proxy may send them for a server that is gone.
-      if (chunk.some((byte) => byte !== LF && byte !== CR)) this.#touch();
+      for (const byte of chunk)
+        if (byte !== LF && byte !== CR) {
+          this.#touch();
+          break;
+        }
       yield chunk;
     }
   }
 
   #touch(): void {
-    if (!this.signal.aborted) this.#timer.reset(this.#idleTimeout);
+    if (!this.#controller.signal.aborted) this.#timer.reset(this.#idleTimeout);
   }
 }

@@ -118,9 +118,14 @@ export function fromKubeConfig(
   return new HttpTransport({ url, description, namespace, credentials, agents, logger });
 }
 
+/** A user of a kubeconfig, with a plugin of the old form. */
+interface CopiedUser {
+  readonly authProvider?: { readonly config?: Readonly<Record<string, unknown>> };
+}
+
 /** The parts of a `KubeConfig` from which another one is made. */
 interface CopiedConfig extends KubeConfigLike {
-  readonly users?: unknown;
+  readonly users?: readonly CopiedUser[];
   readonly clusters?: unknown;
   readonly contexts?: unknown;
   readonly currentContext?: unknown;
@@ -151,12 +156,21 @@ class Source {
 }
 
 function copyOf(config: CopiedConfig): KubeConfigLike {
-  const { clusters, users, contexts, currentContext, custom_authenticators = [] } = config;
+  const { clusters, contexts, currentContext, custom_authenticators = [] } = config;
+  const users = config.users?.map(withoutToken);
   const { constructor: KubeConfig } = config as { readonly constructor: unknown };
   const copy = new (KubeConfig as new () => CopiedConfig)();
   copy.loadFromOptions?.({ clusters, users, contexts, currentContext });
   for (const authenticator of custom_authenticators) copy.addAuthenticator?.(authenticator);
   return copy;
+}
+
+/** Without the token that a plugin of the old form, with a command, has written into its user. */
+function withoutToken(user: CopiedUser): CopiedUser {
+  const { authProvider } = user;
+  if (authProvider?.config?.["cmd-path"] === undefined) return user;
+  const { "access-token": _, ...config } = authProvider.config;
+  return { ...user, authProvider: { ...authProvider, config } };
 }
 
 /** A context that names no namespace means `default`, as in kubectl. */

@@ -1,7 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { findByCode } from "@holdfast/kit";
 import { readUpTo } from "@holdfast/kit/node";
-import { withTimeout } from "@holdfast/wait";
+import { timeLeft, withTimeout } from "@holdfast/wait";
 
 const CODE = "ERR_KUBERNETES_BODY_TOO_LONG";
 
@@ -36,19 +36,27 @@ export async function readBody(
   return read;
 }
 
-/** Longest time to read the body of a failed request, in milliseconds: one that stalls must not hide the status. */
+/** Longest time to read the body of a failed request, in milliseconds. */
 const MAX_TIME = 500;
 
+/** Limits of {@link readStart}. */
+export interface ReadLimits {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** The signal of the wait for the response, if it ends before that of the request. */
+  readonly waiting?: AbortSignal | undefined;
+}
+
 /**
- * Reads at most the first `limit` bytes of the body of a failed request, for at most half a second, and closes the connection
- * if there is more.
+ * Reads at most the first `limit` bytes of the body of a failed request, for at most half a second and half of the time that
+ * is left, and closes the connection if there is more. A body that stalls must not hide the status.
  *
  * @returns the bytes; undefined if the body stalls or breaks. Rejects with `signal.reason` after an abort
  */
 export async function readStart(
   body: AsyncIterable<Uint8Array>,
   limit: number,
-  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  { clock, signal, waiting = signal }: ReadLimits,
 ): Promise<Bytes | undefined> {
   const iterator = body[Symbol.asyncIterator]();
   const read = async (): Promise<Bytes> => {
@@ -63,7 +71,8 @@ export async function readStart(
     return Buffer.concat(chunks).subarray(0, limit);
   };
   try {
-    return await withTimeout(read, MAX_TIME, { clock, signal, label: "failure" });
+    const time = Math.min(MAX_TIME, timeLeft(waiting) / 2);
+    return await withTimeout(read, time, { clock, signal, label: "failure" });
   } catch {
     signal.throwIfAborted();
     return undefined;

@@ -13,6 +13,7 @@ import {
 } from "@holdfast/kubernetes";
 import { beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
+import { busy, failure, type Step, scriptedTransport } from "../client/scripted-transport.ts";
 import { plain404 } from "../plain-404.ts";
 
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
@@ -69,18 +70,58 @@ async function ended(running: Promise<void>): Promise<void> {
 }
 
 describe("EventRecorder", () => {
-  it("logs one line a minute for events that the server rejects for one reason", async () => {
-    const events = recorder();
+  const dropped = ["error", "event dropped; the server rejected it"];
+  const retried = ["warn", "reconcile failed; key retried after delay"];
+  const givenUp = ["error", "reconcile failed; key not retried"];
+  const page = (status: number): Step => ({ status, body: "<html>" });
+
+  it.each<[name: string, step: Step, ...lines: string[][]]>([
+    ["the server forbids", failure(403, "Forbidden"), dropped],
+    ["the server finds invalid", failure(422, "Invalid"), dropped],
+    ["a proxy refuses, in a page", page(413), dropped],
+    ["an admission webhook fails for", failure(500, "InternalError"), retried, givenUp],
+    ["the server conflicts", failure(409, "Conflict"), retried, givenUp],
+    ["the server does not serve", page(404), retried, givenUp],
+    ["the server has no place for", busy(429, 1), retried, givenUp],
+    ["a page is sent for", page(200), retried, givenUp],
+    ["no connection takes", new Error("ECONNREFUSED"), retried, givenUp],
+  ])("logs one line a minute for the events that %s", async (_name, step, ...expected) => {
+    const { transport } = scriptedTransport(step);
+    const events = recorder({ client: new KubeClient({ transport, clock }) });
     const running = events.run(stop.signal);
-    api.intercept({ fault: { type: "status", status: 403 }, verbs: ["create"] });
+    for (let at = 0; at < 26; at++) {
+      const name = String.fromCodePoint(97 + at);
+      events.record(object({ namespace: name, name, uid: name }), synced);
+      await clock.step(1_000);
+    }
+    await clock.step(3_600_000);
+    expect(lines.filter(([level]) => level !== "debug" && level !== "info")).toEqual(expected);
+    lines = [];
+    events.record(object(), synced);
+    await clock.step(3_600_000);
+    expect(lines.filter(([level]) => level !== "debug" && level !== "info")).toEqual(expected);
+    await ended(running);
+  });
+
+  it("logs one line a minute for events that are none", async () => {
+    const events = recorder();
     for (let at = 0; at < 50; at++) {
-      events.record(object({ namespace: "default", name: `a${at}`, uid: `u${at}` }), synced);
+      events.record(object({ namespace: "default" }), synced);
       await clock.step(1_300);
     }
-    expect(lines.filter(([level]) => level !== "debug")).toEqual([
-      ["error", "event dropped; the server rejected it"],
-      ["error", "event dropped; the server rejected it"],
+    expect(lines).toEqual([
+      ["warn", "invalid event dropped"],
+      ["warn", "invalid event dropped"],
     ]);
+  });
+
+  it("logs one line for the names that the client refuses", async () => {
+    const events = recorder();
+    const running = events.run(stop.signal);
+    for (const namespace of ["A", "B", "C"])
+      events.record(object({ namespace, name: "a" }), synced);
+    await clock.step(1_000);
+    expect(lines.filter(([level]) => level !== "debug")).toEqual([dropped]);
     await ended(running);
   });
 

@@ -64,36 +64,65 @@ const serve = () =>
   });
 
 describe("fromKubeConfig", () => {
-  it("asks an exec plugin again after the server refused its token, although that has not expired", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "plugin-"));
-    const file = join(directory, "token");
-    const issue = (token: string) =>
-      writeFileSync(
-        file,
-        JSON.stringify({ status: { token, expirationTimestamp: "9999-01-01T00:00:00Z" } }),
+  it.each([
+    ["exec", (file: string) => ({ exec: { command: "cat", args: [file] } })],
+    [
+      "exec of an auth-provider",
+      (file: string) => ({
+        authProvider: { name: "exec", config: { exec: { command: "cat", args: [file] } } },
+      }),
+    ],
+    ...["gcp", "azure"].map(
+      (name) =>
+        [
+          name,
+          (file: string) => ({
+            authProvider: {
+              name,
+              config: {
+                ...{ "cmd-path": "cat", "cmd-args": file },
+                ...{
+                  "token-key": "{.status.token}",
+                  "expiry-key": "{.status.expirationTimestamp}",
+                },
+              },
+            },
+          }),
+        ] as const,
+    ),
+  ] as const)(
+    "asks a plugin %s again after the server refused its token, although that has not expired",
+    async (_, plugin) => {
+      const directory = mkdtempSync(join(tmpdir(), "plugin-"));
+      const file = join(directory, "token");
+      const issue = (token: string) =>
+        writeFileSync(
+          file,
+          JSON.stringify({ status: { token, expirationTimestamp: "9999-01-01T00:00:00Z" } }),
+        );
+      const refused = new Set<string | undefined>();
+      await using server = await testServer(
+        ({ headers }, response) =>
+          answer(response, refused.has(headers.authorization) ? 401 : 200, {}),
+        certificates.server,
       );
-    const refused = new Set<string | undefined>();
-    await using server = await testServer(
-      ({ headers }, response) =>
-        answer(response, refused.has(headers.authorization) ? 401 : 200, {}),
-      certificates.server,
-    );
-    issue("first");
-    const user = { token: undefined, exec: { command: "cat", args: [file] } };
-    const transport = fromKubeConfig(kubeConfig(server, { user }));
-    expect(await send(transport)).toBe(200);
-    issue("second");
-    refused.add("Bearer first");
-    expect([await send(transport), await send(transport)]).toEqual([200, 200]);
-    issue("third");
-    refused.add("Bearer second");
-    expect(await send(transport)).toBe(200);
-    expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
-      ["first", "first", "second", "second", "second", "third"].map((token) => `Bearer ${token}`),
-    );
-    await transport.closeIdle?.();
-    rmSync(directory, { recursive: true });
-  });
+      issue("first");
+      const user = { token: undefined, ...plugin(file) };
+      const transport = fromKubeConfig(kubeConfig(server, { user }));
+      expect(await send(transport)).toBe(200);
+      issue("second");
+      refused.add("Bearer first");
+      expect([await send(transport), await send(transport)]).toEqual([200, 200]);
+      issue("third");
+      refused.add("Bearer second");
+      expect(await send(transport)).toBe(200);
+      expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(
+        ["first", "first", "second", "second", "second", "third"].map((token) => `Bearer ${token}`),
+      );
+      await transport.closeIdle?.();
+      rmSync(directory, { recursive: true });
+    },
+  );
 
   it("uses address, CA, token and namespace of a KubeConfig of client-node", async () => {
     await using server = await serve();

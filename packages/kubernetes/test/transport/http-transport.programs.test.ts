@@ -631,13 +631,22 @@ describe("connections", () => {
       ["[fd00::1]", "https://[fd00::1]:6443"],
       ["fd00::1", "https://[fd00:0::1]"],
       ["fd00::/8", "https://[fd00::1]"],
+      ["api.example.org:", "https://api.example.org:6443"],
+      ["b\u00fccher.example", "https://api.b\u00fccher.example"],
+      ["*.B\u00dcCHER.example:443", "https://api.b\u00fccher.example"],
+      ["10.1.2.4", "https://[::ffff:10.1.2.4]"],
+      ["10.0.0.0/8", "https://[::ffff:10.1.2.4]"],
+      ["a.b", "https://[::ffff:127.0.0.1]"],
+      ["*", "https://api.example.org"],
     ] as const) {
       vi.stubEnv("NO_PROXY", entry);
       expect(warned(url), entry).toEqual([]);
     }
-    vi.stubEnv("NO_PROXY", "api.example.org:6443,[fd00::1]:1");
-    for (const url of ["https://api.example.org", "https://[fd00::1]"])
+    vi.stubEnv("NO_PROXY", "api.example.org:6443,[fd00::1]:1,*:443,::/0");
+    for (const url of ["https://api.example.org", "https://10.1.2.4"])
       expect(warned(url)).toHaveLength(1);
+    vi.stubEnv("NO_PROXY", "[fd00::1]:1");
+    expect(warned("https://[fd00::1]")).toHaveLength(1);
     vi.stubEnv("no_proxy", "10.0.0.0/8");
     vi.stubEnv("NO_PROXY", "a.b");
     expect(warned("https://10.1.2.4")).toHaveLength(1); // NO_PROXY is first.

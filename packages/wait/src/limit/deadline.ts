@@ -16,6 +16,7 @@ import {
   read,
   recaptureStack,
   requireNotNegative,
+  requireSignal,
   requireString,
 } from "@holdfast/kit";
 import { TimeoutError } from "./timeout-error.ts";
@@ -67,6 +68,31 @@ export interface DeadlineOptions {
    * @defaultValue `timed out after ${timeout} ms`
    */
   readonly message?: string | (() => string) | undefined;
+}
+
+/** When signals of deadlines abort, on their clocks. */
+const ENDS = new WeakMap<AbortSignal, { readonly clock: Clock; readonly at: number }>();
+
+/**
+ * Returns how long work under a signal may still take, for a step that must end before the whole does.
+ *
+ * @param signal - of an attempt, of {@link withTimeout} or of a {@link Deadline}
+ * @returns milliseconds until its deadline aborts it, at least 0. `Infinity` for any other signal, and without one
+ * @throws TypeError if `signal` is neither a signal nor undefined
+ *
+ * @example
+ * ```ts
+ * import { Deadline, timeLeft } from "@holdfast/wait";
+ *
+ * using deadline = new Deadline(5_000);
+ * console.log(timeLeft(deadline.signal) > 4_000); // => true
+ * ```
+ */
+export function timeLeft(signal: AbortSignal | undefined): number {
+  if (signal !== undefined) requireSignal("signal", signal);
+  const end = signal && ENDS.get(signal);
+  if (end === undefined) return Number.POSITIVE_INFINITY;
+  return Math.max(end.at - end.clock.monotonic(), 0);
 }
 
 /**
@@ -140,6 +166,9 @@ export class Deadline implements Disposable {
     else {
       if (parent !== undefined) this.#subscription = onAbort(parent, abort);
       this.#timer = timerOf(clock, timeout, expire, label);
+      const left = Math.min(timeout, timeLeft(parent));
+      if (left < Number.POSITIVE_INFINITY)
+        ENDS.set(controller.signal, { clock, at: clock.monotonic() + left });
     }
   }
 

@@ -9,8 +9,10 @@ import {
   read,
   requireMethods,
   requireObject,
+  requireSignal,
   Secrets,
 } from "@holdfast/kit";
+import { timeLeft } from "../limit/deadline.ts";
 import { withTimeout } from "../limit/with-timeout.ts";
 import { parseRetryAfter } from "./parse-retry-after.ts";
 import { RetryAfterError } from "./retry-after-error.ts";
@@ -29,6 +31,8 @@ export interface FetchRequest {
     | Iterable<readonly string[]>
     | Readonly<Record<string, string | readonly string[] | undefined>>
     | undefined;
+  /** The signal that ends the request. With that of an attempt, the body is read for at most half of the time it has left. */
+  readonly signal?: AbortSignal | null | undefined;
 }
 
 /** The part of a `fetch` response that {@link expectOk} reads. */
@@ -78,10 +82,13 @@ export interface ExpectOkOptions {
 const MAX_BODY = 1_024;
 
 /**
- * How long to read it, in milliseconds. A body that stalls must not hide the status, and the end of a short attempt
- * would: what a server says usually comes together with its status.
+ * How long to read it, in milliseconds. A body that stalls must not hide the status, and the end of an attempt would. What
+ * a server says usually comes together with its status.
  */
 const MAX_READ = 100;
+
+/** The same if the end of the attempt is not known, which may be near. */
+const SHORT_READ = 20;
 
 /** Timeout, too early, too many requests: client errors that a later attempt may fix. */
 const RETRYABLE = new Set([408, 425, 429]);
@@ -98,9 +105,10 @@ const RETRYABLE = new Set([408, 425, 429]);
  * | any other | {@link TerminalError}: another attempt would get the same response |
  *
  * Each error has the `status`; {@link findHttpError} finds it, also as the cause of the other two. The
- * message holds the status and the origin of the URL. With `request` it also holds at most 1 kB of the body that arrives within
- * 100 ms, without what was sent as a credential; reading stops when the signal passed to `fetch` aborts. The rest of the
- * body is cancelled, which frees the connection.
+ * message holds the status and the origin of the URL. With `request` it also holds at most 1 kB of the body, without what was
+ * sent as a credential. The status alone decides: the body is read for at most 20 ms; if `request` has the `signal` of an
+ * attempt or a deadline, for at most half of the time that is left, up to 100 ms. The rest is cancelled, which frees the
+ * connection.
  *
  * A bad argument is a mistake that no other attempt can fix: its TypeError counts as terminal.
  *
@@ -169,7 +177,9 @@ function requireArguments(response: unknown, options: ExpectOkOptions): ExpectOk
 
 function requireRequest(request: FetchRequest): void {
   requireObject("options.request", request);
-  if (request.headers !== undefined) requireObject("options.request.headers", request.headers);
+  const { headers, signal } = request;
+  if (headers !== undefined) requireObject("options.request.headers", headers);
+  if (signal !== undefined && signal !== null) requireSignal("options.request.signal", signal);
 }
 
 const originOf = ({ origin }: URL): string => origin;
@@ -211,9 +221,7 @@ async function readStart(body: unknown, exchange: Exchange | undefined): Promise
     const reader = (body as { getReader(): Reader } | null | undefined)?.getReader();
     if (reader === undefined) return "";
     try {
-      const read = (): Promise<void> => readInto(bytes, reader);
-      if (exchange !== undefined)
-        await withTimeout(read, MAX_READ, { clock: exchange.clock, label: "body" });
+      if (exchange !== undefined) await readInTime(bytes, reader, exchange);
     } finally {
       reader.cancel().catch(() => {}); // the message is complete: nothing depends on this
     }
@@ -230,6 +238,17 @@ async function readStart(body: unknown, exchange: Exchange | undefined): Promise
     .hide(text)
     .replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu, " ")
     .trim();
+}
+
+async function readInTime(
+  bytes: number[],
+  reader: Reader,
+  { request, clock }: Exchange,
+): Promise<void> {
+  const signal = request.signal ?? undefined;
+  const left = timeLeft(signal);
+  const limit = left === Number.POSITIVE_INFINITY ? SHORT_READ : Math.min(left / 2, MAX_READ);
+  await withTimeout(() => readInto(bytes, reader), limit, { clock, signal, label: "body" });
 }
 
 /**

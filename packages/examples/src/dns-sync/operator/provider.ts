@@ -20,13 +20,16 @@ export class StaleTokenError extends Error {}
 export function providerOf(token: number, options: Options): Provider {
   const { url, fetch, limiter, clock } = options;
   const headers = { "fencing-token": `${token}` };
+  /** A body that stalls must not hide the status. */
+  const reasonOf = (response: Response): Promise<string> =>
+    withTimeout(() => response.text(), 500, { clock }).catch(() => `HTTP ${response.status}`);
   return async (method, record, parent) => {
     const query = new URLSearchParams(record);
     const ask = async (signal: AbortSignal): Promise<Remote[]> => {
       const response = await fetch(`${url}/records?${query}`, { method, headers, signal });
       if (response.status === 412) throw new StaleTokenError("a later term took the record over");
-      if (response.status === 409) throw new Error(await response.text()); // temporary, so retried
-      if (response.status === 422) throw new TerminalError(await response.text()); // its record is at fault
+      if (response.status === 409) throw new Error(await reasonOf(response)); // temporary, so retried
+      if (response.status === 422) throw new TerminalError(await reasonOf(response)); // its record is at fault
       await expectOk(response, { clock }); // 429: RetryAfterError; other 4xx: TerminalError
       const type = response.headers.get("content-type");
       if (type !== "application/json") throw new Error(`the provider sent ${type}, not JSON`);
