@@ -9,6 +9,7 @@ export { exponential } from "../delay/exponential.ts";
 export { uuidFrom } from "../delay/random.ts";
 export { strategyOf } from "../delay/strategy-of.ts";
 export { Deadline, type DeadlineOptions } from "../limit/deadline.ts";
+export { endsWithin } from "../limit/ends-within.ts";
 export {
   type Done,
   type Loop,
