@@ -8,6 +8,7 @@
 export { AbortList } from "../abort/abort-list.ts";
 export { abortable, aborted, type LateResult } from "../abort/abortable.ts";
 export { LinkedController } from "../abort/linked-controller.ts";
+export { Waiters } from "../abort/waiters.ts";
 export { callInOwnContext, recaptureStack } from "../host/platform.ts";
 export {
   type OptionNames,

@@ -17,7 +17,7 @@ export interface SourceRunnerOptions<Item> {
   readonly random: Random | undefined;
   /** Ends the source before the controller. */
   readonly signal: AbortSignal | undefined;
-  readonly enqueue: (item: Item, options: EnqueueOptions) => void;
+  readonly enqueue: (item: Item, reason: string, options: EnqueueOptions | undefined) => void;
   readonly onError: (error: unknown, source: string, message: string) => void;
   /** Resolves when all sources of the controller are ready. Undefined if they are. */
   readonly othersReady: (signal: AbortSignal) => Promise<void> | undefined;
@@ -159,7 +159,7 @@ export class SourceRunner<Item> {
     const context = {
       clock,
       random,
-      enqueue: (item: Item, options: EnqueueOptions = {}) => {
+      enqueue: (item: Item, options?: EnqueueOptions) => {
         if (!attempt.signal.aborted) this.#enqueue(item, options, passage);
         else if (!isReplaced) this.#reportLateEvent(stop);
       },
@@ -191,11 +191,13 @@ export class SourceRunner<Item> {
     };
   }
 
-  #enqueue(item: Item, options: EnqueueOptions, passage: Passage<Item>): void {
+  #enqueue(item: Item, options: EnqueueOptions | undefined, passage: Passage<Item>): void {
     try {
       if (!passage.passes(item)) return;
-      const { reason = this.#source.name } = options;
-      this.#options.enqueue(item, { ...options, reason });
+      const { enqueue } = this.#options;
+      // Most items come without options, which then are not checked.
+      if (options === undefined) enqueue(item, this.#source.name, undefined);
+      else enqueue(item, options.reason ?? this.#source.name, { ...options });
     } catch (error) {
       this.#fail(error, "event of a source rejected");
     }

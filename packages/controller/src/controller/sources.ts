@@ -1,7 +1,7 @@
 import type { Clock } from "@holdfast/clock";
+import { Waiters } from "@holdfast/clock/internal";
 import type { Random } from "@holdfast/wait";
 import type { EnqueueOptions, Source } from "../source/source.ts";
-import { Waiters } from "../waiters.ts";
 import type { SourceStatus } from "./controller-status.ts";
 import { SourceRunner } from "./source-runner.ts";
 
@@ -9,7 +9,7 @@ import { SourceRunner } from "./source-runner.ts";
 export interface SourcesOptions<Item> {
   readonly clock: Clock;
   readonly random: Random | undefined;
-  readonly enqueue: (item: Item, options: EnqueueOptions) => void;
+  readonly enqueue: (item: Item, reason: string, options: EnqueueOptions | undefined) => void;
   readonly onError: (error: unknown, source: string, message: string) => void;
   /** Called once: the data that reconciles read is complete, and the sources start. */
   readonly onBegin: () => void;

@@ -7,9 +7,9 @@ import {
   read,
   required,
   requireSignal,
+  Waiters,
   whole,
 } from "@holdfast/clock/internal";
-import { Waiters } from "../waiters.ts";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";
