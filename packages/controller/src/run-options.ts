@@ -51,7 +51,7 @@ export interface RunOptions {
    *
    * | Event | Effect in a controller |
    * | --- | --- |
-   * | a slot comes | sources start anew, and the keys of the slot that they report are reconciled |
+   * | a slot comes | sources start anew, and the keys of the slot that they report are reconciled. Slots that come one after the other share starts, from 1 s to 30 s apart |
    * | a slot is given up | its keys in flight are finished within `grace`, then aborted; no key of it begins; then it is released |
    * | a slot is lost | its keys in flight abort at once |
    * | a key of a slot that is not held is added, or due | it is dropped: its holder reconciles it |

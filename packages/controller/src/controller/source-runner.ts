@@ -28,6 +28,8 @@ export interface SourceRunnerOptions<Item> {
 /** Delays between the starts of a failing source, in milliseconds. */
 const RESTART = { duration: 1_000, factor: 2, cap: 60_000, jitter: 0.2, resetAfter: 120_000 };
 
+const RESTARTING = "source failed; restarting after a delay";
+
 const LATE_EVENT =
   "event ignored because its start() has already settled: return a promise that lasts as long as the source, or return nothing";
 
@@ -100,10 +102,7 @@ export class SourceRunner<Item> {
     const onError = (error: unknown): void => {
       const restarts = !end.signal.aborted;
       if (restarts) this.#state = "backing-off";
-      this.#fail(
-        error,
-        restarts ? "source failed; restarting after a delay" : "source failed while stopping",
-      );
+      this.#fail(error, restarts ? RESTARTING : "source failed while stopping");
     };
     const attempt = async (): Promise<void> => {
       if (!this.#isReady) await this.#becomeReady(end.signal);
@@ -140,6 +139,7 @@ export class SourceRunner<Item> {
       onRest: () => {
         this.#state = "ended";
       },
+      onRetry: (error) => this.#fail(error, RESTARTING),
     });
     try {
       await this.#replays.run();
@@ -163,7 +163,10 @@ export class SourceRunner<Item> {
         if (!attempt.signal.aborted) this.#enqueue(item, options, passage);
         else if (!isReplaced) this.#reportLateEvent(stop);
       },
-      failed: (error: unknown) => this.#fail(error, "source reported an error"),
+      failed: (error: unknown) => {
+        passage.failed();
+        this.#fail(error, "source reported an error");
+      },
       listed: () => {
         if (!attempt.signal.aborted) passage.listed();
       },
