@@ -1,10 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import {
-  holdOpen,
-  LinkedController,
-  requireNotNegative,
-  requireSignal,
-} from "@holdfast/clock/internal";
+import { holdOpen, LinkedController, requireSignal } from "@holdfast/clock/internal";
 import { endsWithin } from "@holdfast/wait/internal";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { KeyShards, SlotLeadership } from "../key-shards.ts";
@@ -117,7 +112,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.#sources = new Sources({
       clock,
       random: random === undefined ? undefined : () => this.#hooks.draw(random),
-      enqueue: (item, reason, added) => this.#workers.add(item, reason, added),
+      workers: this.#workers,
       onError: (error, source, message) => this.#reportSource(error, source, message),
       onBegin: () => this.#workers.start(),
       onEnd: () => this.#workers.changes.resolveAll(),
@@ -323,12 +318,12 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   /** The times of a stop, shortened to fit: at least a quarter is left to keys whose signals have aborted. */
-  #timesWithin(stopWithin: () => number): { readonly grace: number; readonly abortGrace: number } {
+  #timesWithin(stopWithin: ResolvedRun["stopWithin"]): {
+    readonly grace: number;
+    readonly abortGrace: number;
+  } {
     const { grace, abortGrace } = this.#options;
-    let within = Number.POSITIVE_INFINITY;
-    this.#hooks.call("stopWithin", () => {
-      within = requireNotNegative("the time of options.stopWithin()", stopWithin());
-    });
+    const within = stopWithin((error) => this.#hooks.failed("stopWithin", error));
     if (within >= this.stopTimeout) return { grace, abortGrace };
     const last = Math.min(abortGrace, Math.max(within / 4, within - grace));
     return { grace: Math.min(grace, within - last), abortGrace: last };

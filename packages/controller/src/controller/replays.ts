@@ -146,7 +146,7 @@ export class Replays<Item> {
     const start: Start<Item> = { wants, quietAt, isComplete, call: undefined, timer: undefined };
     this.#starts.push(start);
     const call = begin({
-      passes: (item) => this.#passes(start, item),
+      passes: (item) => start.isComplete || this.#isNew(start, item),
       listed: () => this.#complete(start),
       failed: () => {
         start.quietAt = clock.monotonic() + LONGEST_LIST;
@@ -165,8 +165,8 @@ export class Replays<Item> {
     else this.#awaitQuiet(start);
   }
 
-  #passes(start: Start<Item>, item: Item): boolean {
-    if (start.isComplete) return true;
+  /** Whether the item of a start that is not complete is of its slots, and will not be told by a later start. */
+  #isNew(start: Start<Item>, item: Item): boolean {
     start.quietAt = this.#options.clock.monotonic() + QUIET;
     const newer = this.#starts.slice(this.#starts.indexOf(start) + 1).map(({ wants }) => wants);
     return start.wants(item) && ![...newer, ...this.#wanted].some((wants) => wants(item));

@@ -10,6 +10,7 @@ import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/
 import type { EnqueueOptions, Source } from "../source/source.ts";
 import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";
 import { type Passage, Replays, type SourceCall } from "./replays.ts";
+import type { Workers } from "./workers.ts";
 
 /** Options for a {@link SourceRunner}. */
 export interface SourceRunnerOptions<Item> {
@@ -17,7 +18,7 @@ export interface SourceRunnerOptions<Item> {
   readonly random: Random | undefined;
   /** Ends the source before the controller. */
   readonly signal: AbortSignal | undefined;
-  readonly enqueue: (item: Item, reason: string, options: EnqueueOptions | undefined) => void;
+  readonly workers: Pick<Workers<Item>, "add">;
   readonly onError: (error: unknown, source: string, message: string) => void;
   /** Resolves when all sources of the controller are ready. Undefined if they are. */
   readonly othersReady: (signal: AbortSignal) => Promise<void> | undefined;
@@ -197,10 +198,10 @@ export class SourceRunner<Item> {
   #enqueue(item: Item, options: EnqueueOptions | undefined, passage: Passage<Item>): void {
     try {
       if (!passage.passes(item)) return;
-      const { enqueue } = this.#options;
+      const { workers } = this.#options;
       // Most items come without options, which then are not checked.
-      if (options === undefined) enqueue(item, this.#source.name, undefined);
-      else enqueue(item, options.reason ?? this.#source.name, { ...options });
+      if (options === undefined) workers.add(item, this.#source.name);
+      else workers.add(item, options.reason ?? this.#source.name, { ...options });
     } catch (error) {
       this.#fail(error, "event of a source rejected");
     }

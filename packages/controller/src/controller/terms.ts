@@ -32,7 +32,14 @@ export class Terms {
   of(key: string): Leadership | "foreign" | undefined {
     const { leadership, shards } = this.#run;
     if (shards !== undefined) return this.#ofSlot(shards.slotOf(key)) ?? "foreign";
-    if (leadership !== undefined) this.#ask(leadership);
+    if (leadership === undefined) return undefined;
+    // In a process that stood still, timers of work may fire before that of the term: without this question they would
+    // begin work on a lease that another process holds. The leadership may be made by hand.
+    let isHeld = false;
+    this.#hooks.call("leadership.isHeld", () => {
+      isHeld = leadership.isHeld;
+    });
+    if (!isHeld) this.#run.onExpired();
     return leadership;
   }
 
@@ -57,17 +64,5 @@ export class Terms {
   #ofSlot(slot: number): Leadership | undefined {
     const term = this.#slots.get(slot);
     return term !== undefined && !term.signal.aborted && term.isHeld ? term : undefined;
-  }
-
-  /**
-   * In a process that stood still, timers of work may fire before that of the term: without this question they would begin
-   * work on a lease that another process holds. The leadership may be made by hand.
-   */
-  #ask(leadership: Leadership): void {
-    let isHeld = false;
-    this.#hooks.call("leadership.isHeld", () => {
-      isHeld = leadership.isHeld;
-    });
-    if (!isHeld) this.#run.onExpired();
   }
 }

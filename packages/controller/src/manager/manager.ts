@@ -1,7 +1,6 @@
 import { onAbort } from "@holdfast/clock";
 import {
   aborted,
-  callSafely,
   holdOpen,
   type Kinds,
   messageOf,
@@ -221,11 +220,14 @@ export class Manager implements AsyncDisposable {
     if (asked > stopTimeout) this.#log("info", { asked, stopTimeout }, message);
   }
 
-  async #stop(stopWithin: () => number): Promise<void> {
+  async #stop(stopWithin: ResolvedRun["stopWithin"]): Promise<void> {
     const { reason } = this.#halt.signal;
     const { clock, stopTimeout } = this.#options;
     const start = clock.monotonic();
-    const total = Math.min(stopTimeout, this.#timeOf(stopWithin));
+    const given = stopWithin((err) =>
+      this.#log("error", { err }, "stopWithin failed; the stop takes stopTimeout"),
+    );
+    const total = Math.min(stopTimeout, given);
     this.#state = "stopping";
     this.#log("info", { reason: messageOf(reason) }, "manager stopping");
     const isShort = total < stopTimeout; // then the options of the groups may exceed it
@@ -241,18 +243,6 @@ export class Manager implements AsyncDisposable {
     }
     this.#state = "stopped";
     this.#log("info", {}, "manager stopped");
-  }
-
-  /** An error of the caller must not keep the groups from their stop. */
-  #timeOf(stopWithin: () => number): number {
-    let time = Number.POSITIVE_INFINITY;
-    callSafely(
-      () => {
-        time = requireNotNegative("the time of options.stopWithin()", stopWithin());
-      },
-      (err) => this.#log("error", { err }, "stopWithin failed; the stop takes stopTimeout"),
-    );
-    return time;
   }
 
   #report(error: RunnableError): void {
