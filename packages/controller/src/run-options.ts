@@ -10,7 +10,7 @@ import {
   requireNotNegative,
   requireOptions,
   requireSignal,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { KeyShards } from "./key-shards.ts";
 import type { Leadership } from "./leadership.ts";
 

@@ -1,6 +1,5 @@
-import { onAbort } from "@holdfast/clock";
-import { holdOpen, LinkedController, requireSignal } from "@holdfast/clock/internal";
-import { endsWithin } from "@holdfast/wait/internal";
+import { LinkedController, onAbort } from "@holdfast/clock";
+import { endsWithin, holdOpen, requireSignal } from "@holdfast/kit";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { KeyShards, SlotLeadership } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";

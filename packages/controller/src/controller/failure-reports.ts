@@ -1,4 +1,4 @@
-import { messageOf, type RepeatedDetails, RepeatedLines } from "@holdfast/clock/internal";
+import { messageOf, type RepeatedDetails, RepeatedLines } from "@holdfast/kit";
 import type { CountedOutcome } from "../reconcile/outcome.ts";
 import type { ErrorOrigin, ResolvedControllerOptions } from "./controller-options.ts";
 import type { ReconcileErrorStatus } from "./controller-status.ts";

@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { callSafely, messageOf, RepeatedLines } from "@holdfast/clock/internal";
+import { callSafely, messageOf, RepeatedLines } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import { type Logger, logSafely } from "../logger.ts";
 import type { QueueMetrics } from "../queue/work-queue-options.ts";

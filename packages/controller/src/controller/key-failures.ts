@@ -1,4 +1,4 @@
-import { requireDelay, requireWhole } from "@holdfast/clock/internal";
+import { requireDelay, requireWhole } from "@holdfast/kit";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { type CountedOutcome, limitRetries, type Outcome } from "../reconcile/outcome.ts";
 import type { Hooks } from "./hooks.ts";

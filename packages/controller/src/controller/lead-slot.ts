@@ -1,6 +1,5 @@
-import { type Clock, onAbort } from "@holdfast/clock";
-import { aborted } from "@holdfast/clock/internal";
-import { endsWithin } from "@holdfast/wait/internal";
+import { aborted, type Clock, onAbort } from "@holdfast/clock";
+import { endsWithin } from "@holdfast/kit";
 import type { SlotLeadership } from "../key-shards.ts";
 import type { Terms } from "./terms.ts";
 import type { Workers } from "./workers.ts";

@@ -1,4 +1,4 @@
-import { Waiters } from "@holdfast/clock/internal";
+import { Waiters } from "@holdfast/kit";
 
 /** Whether workers may take keys. Pausing can be undone, closing cannot. */
 export class PauseState {

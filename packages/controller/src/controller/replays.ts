@@ -1,5 +1,5 @@
 import { type Clock, onAbort, type Timer } from "@holdfast/clock";
-import { deferred } from "@holdfast/clock/internal";
+import { deferred } from "@holdfast/kit";
 import { Backoff, type DelayFunc } from "@holdfast/wait";
 
 /** A start has told all that exists when it has reported nothing for so long, in milliseconds. */

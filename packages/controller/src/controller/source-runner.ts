@@ -1,11 +1,5 @@
-import { type Clock, onAbort } from "@holdfast/clock";
-import {
-  aborted,
-  deferred,
-  isThenable,
-  LinkedController,
-  messageOf,
-} from "@holdfast/clock/internal";
+import { aborted, type Clock, LinkedController, onAbort } from "@holdfast/clock";
+import { deferred, isThenable, messageOf } from "@holdfast/kit";
 import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/wait";
 import type { EnqueueOptions, Source } from "../source/source.ts";
 import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { Waiters } from "@holdfast/clock/internal";
+import { Waiters } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import type { Source } from "../source/source.ts";
 import type { SourceStatus } from "./controller-status.ts";

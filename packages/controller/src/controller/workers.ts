@@ -5,7 +5,7 @@ import {
   read,
   requireString,
   Waiters,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { ControllerMetrics } from "../controller-metrics.ts";
 import type { Leadership } from "../leadership.ts";
 import { newerOf, type WorkItem } from "../queue/backlog.ts";

@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { messageOf, RepeatedLines } from "@holdfast/clock/internal";
+import { messageOf, RepeatedLines } from "@holdfast/kit";
 import { type Logger, logSafely } from "../logger.ts";
 import type { ResolvedRun } from "../run-options.ts";
 import type { LeaderElectorOptions } from "./leader-elector-options.ts";

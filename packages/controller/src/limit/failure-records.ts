@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { requireDelay } from "@holdfast/clock/internal";
+import { requireDelay } from "@holdfast/kit";
 
 interface FailureRecord {
   failures: number;

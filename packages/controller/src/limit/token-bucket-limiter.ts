@@ -9,7 +9,7 @@ import {
   requireSignal,
   Waiters,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { defaultExpiry, FailureRecords } from "./failure-records.ts";
 import { LimiterClock } from "./limiter-clock.ts";
 import type { RateLimiter } from "./rate-limiter.ts";

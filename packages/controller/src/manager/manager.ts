@@ -1,6 +1,5 @@
-import { onAbort } from "@holdfast/clock";
+import { aborted, onAbort } from "@holdfast/clock";
 import {
-  aborted,
   holdOpen,
   type Kinds,
   messageOf,
@@ -9,7 +8,7 @@ import {
   requireMethods,
   requireNotNegative,
   requireText,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { Leadership } from "../leadership.ts";
 import { type LogLine, logSafely } from "../logger.ts";
 import { type ResolvedRun, type RunOptions, resolveRun } from "../run-options.ts";

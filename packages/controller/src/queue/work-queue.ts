@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import {
   abortSignal,
+  endsWithin,
   finite,
   type Kinds,
   notNegative,
@@ -9,8 +10,7 @@ import {
   requireSignal,
   requireString,
   Waiters,
-} from "@holdfast/clock/internal";
-import { endsWithin } from "@holdfast/wait/internal";
+} from "@holdfast/kit";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { Backlog, type WorkItem } from "./backlog.ts";
 import {

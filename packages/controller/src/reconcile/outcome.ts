@@ -1,6 +1,5 @@
-import { requireDelay } from "@holdfast/clock/internal";
+import { MAX_RETRY_AFTER, requireDelay, retryAfterOf } from "@holdfast/kit";
 import { isTerminalError } from "@holdfast/wait";
-import { MAX_RETRY_AFTER, retryAfterOf } from "@holdfast/wait/internal";
 import type { ReconcileOutcome } from "../controller-metrics.ts";
 import type { ReconcileResult } from "./reconcile.ts";
 

@@ -4,13 +4,14 @@ import {
   func,
   type Kinds,
   kind,
+  MAX_RETRY_AFTER,
   read,
   requireAbove,
   required,
   requireFinite,
-} from "@holdfast/clock/internal";
-import { Backoff, type DelayFunc, type Random } from "@holdfast/wait";
-import { loop, MAX_RETRY_AFTER, retryAfterOf } from "@holdfast/wait/internal";
+  retryAfterOf,
+} from "@holdfast/kit";
+import { Backoff, type DelayFunc, loop, type Random } from "@holdfast/wait";
 import type { Source } from "./source.ts";
 
 export const RESYNC_OPTIONS: Kinds<ResyncOptions<never>> = {

@@ -1,5 +1,5 @@
-import { type Clock, onAbort, type Timer } from "@holdfast/clock";
-import { abortable, type LateResult, recaptureStack } from "@holdfast/clock/internal";
+import { abortable, type Clock, type LateResult, onAbort, type Timer } from "@holdfast/clock";
+import { recaptureStack } from "@holdfast/kit";
 import { TimeoutError } from "./timeout-error.ts";
 
 /** Options for a {@link Deadline}. */
