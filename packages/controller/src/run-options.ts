@@ -1,4 +1,5 @@
 import {
+  callSafely,
   flag,
   func,
   type Kinds,
@@ -6,6 +7,7 @@ import {
   parsed,
   read,
   requireBoolean,
+  requireNotNegative,
   requireOptions,
   requireSignal,
 } from "@holdfast/kit";
@@ -51,7 +53,7 @@ export interface RunOptions {
    *
    * | Event | Effect in a controller |
    * | --- | --- |
-   * | a slot comes | sources start anew, and the keys of the slot that they report are reconciled |
+   * | a slot comes | sources start anew, and the keys of the slot that they report are reconciled. Slots that come one after the other share starts, from 1 s to 30 s apart |
    * | a slot is given up | its keys in flight are finished within `grace`, then aborted; no key of it begins; then it is released |
    * | a slot is lost | its keys in flight abort at once |
    * | a key of a slot that is not held is added, or due | it is dropped: its holder reconciles it |
@@ -78,7 +80,8 @@ export interface ResolvedRun {
   readonly ref: boolean;
   readonly leadership: Leadership | undefined;
   readonly shards: KeyShards | undefined;
-  readonly stopWithin: () => number;
+  /** Asks the caller of the run. An error of it goes to `onError` and is no limit: it must not keep the run from its stop. */
+  readonly stopWithin: (onError: (error: unknown) => void) => number;
 }
 
 /** @throws TypeError if an argument is of the wrong type, RangeError for shards beside a leadership */
@@ -87,16 +90,22 @@ export function resolveRun(from: AbortSignal | Leadership, options: RunOptions):
   const signal = isLeadership(from) ? from.signal : from;
   requireSignal(own === undefined ? "signal" : "leadership.signal", signal);
   const given = read("options", options, "run", RUN_OPTIONS);
-  const { ref = true, leadership = own, shards, stopWithin = endless } = given;
+  const { ref = true, leadership = own, shards, stopWithin: ask } = given;
   if (leadership !== undefined) {
     requireLeadership(leadership === own ? "leadership" : "options.leadership", leadership);
     if (shards !== undefined)
       throw new RangeError("options.shards must be undefined in a run under a leadership");
   }
+  const stopWithin: ResolvedRun["stopWithin"] = (onError) => {
+    let time = Number.POSITIVE_INFINITY;
+    if (ask !== undefined)
+      callSafely(() => {
+        time = requireNotNegative("the time of options.stopWithin()", ask());
+      }, onError);
+    return time;
+  };
   return { signal, ref, leadership, shards, stopWithin };
 }
-
-const endless = (): number => Number.POSITIVE_INFINITY;
 
 function isLeadership(from: unknown): from is Leadership {
   return typeof from === "object" && from !== null && "lost" in from;

@@ -5,7 +5,7 @@ interface Waiter<Value> {
   subscription: Disposable | undefined;
 }
 
-/** Pending promises, in the order in which they were made. */
+/** Promises that wait for the same event, in the order in which they were made: the one way to wake who waits. */
 export class Waiters<Value> {
   readonly #pending = new Set<Waiter<Value>>();
   readonly #onLeave: () => void;

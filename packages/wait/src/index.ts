@@ -15,6 +15,7 @@ export { Jitter, jitter } from "./delay/jitter.ts";
 export { type Random, seededRandom } from "./delay/random.ts";
 export { strategyOf } from "./delay/strategy-of.ts";
 export { Deadline, type DeadlineOptions, timeLeft } from "./limit/deadline.ts";
+export { type EndsWithinOptions, endsWithin } from "./limit/ends-within.ts";
 export {
   findTimeoutError,
   isTimeoutError,

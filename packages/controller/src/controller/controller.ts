@@ -1,12 +1,12 @@
 import { LinkedController, onAbort } from "@holdfast/clock";
-import { holdOpen, requireNotNegative, requireSignal } from "@holdfast/kit";
+import { holdOpen, requireSignal } from "@holdfast/kit";
+import { endsWithin } from "@holdfast/wait";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
-import type { KeyShards } from "../key-shards.ts";
+import type { KeyShards, SlotLeadership } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";
 import type { DrainReport } from "../queue/work-queue-options.ts";
 import { type ResolvedRun, type RunOptions, resolveRun } from "../run-options.ts";
 import type { EnqueueOptions, Source } from "../source/source.ts";
-import { Waiters } from "../waiters.ts";
 import {
   type ControllerArguments,
   type ControllerOptions,
@@ -17,9 +17,9 @@ import {
 } from "./controller-options.ts";
 import type { ControllerState, ControllerStatus, InFlightStatus } from "./controller-status.ts";
 import { Hooks } from "./hooks.ts";
-import { SlotTerms } from "./slot-terms.ts";
+import { leadSlot } from "./lead-slot.ts";
 import { Sources } from "./sources.ts";
-import { within } from "./within.ts";
+import { Terms } from "./terms.ts";
 import { Workers } from "./workers.ts";
 
 /**
@@ -87,9 +87,9 @@ export class Controller<Item = string> implements AsyncDisposable {
 
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
+  readonly #terms: Terms;
   readonly #workers: Workers<Item>;
   readonly #sources: Sources<Item>;
-  readonly #drained = new Waiters<void>();
   readonly #disposal = new AbortController();
   #state: Exclude<ControllerState, "paused"> = "idle";
   #ended: Promise<void> = Promise.resolve();
@@ -107,17 +107,15 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.stopTimeout = resolved.grace + resolved.abortGrace;
     this.#options = resolved;
     this.#hooks = new Hooks(logger, name, clock);
-    this.#workers = new Workers(resolved, this.#hooks, () => {
-      this.#settleDrain();
-      this.#workers.slots?.changed();
-    });
+    this.#terms = new Terms(this.#hooks);
+    this.#workers = new Workers(resolved, this.#hooks, this.#terms);
     this.#sources = new Sources({
       clock,
       random: random === undefined ? undefined : () => this.#hooks.draw(random),
-      enqueue: (item, added) => this.add(item, added),
+      workers: this.#workers,
       onError: (error, source, message) => this.#reportSource(error, source, message),
       onBegin: () => this.#workers.start(),
-      onEnd: () => this.#settleDrain(),
+      onEnd: () => this.#workers.changes.resolveAll(),
     });
     for (const source of sources) this.#sources.add(source, undefined);
     this.#hooks.call("metrics", () => metrics?.maxWorkers(workers));
@@ -204,13 +202,13 @@ export class Controller<Item = string> implements AsyncDisposable {
    * controller that is stopping begins no further key: its report names the queued keys.
    */
   pause(): void {
-    const { pauseState } = this.#workers;
+    const { pauseState, changes } = this.#workers;
     if (this.#state !== "stopping") {
       pauseState.pause();
       return;
     }
     pauseState.close();
-    this.#settleDrain();
+    changes.resolveAll();
   }
 
   /** Ends a {@link Controller.pause}. */
@@ -291,47 +289,51 @@ export class Controller<Item = string> implements AsyncDisposable {
     // Under an election the next leader reconciles every key, so a backlog would only delay it.
     const hasSuccessor = leadership !== undefined || shards !== undefined;
     const stopped = this.#stopsWith(stop.signal, hasSuccessor);
-    const losses = leadership && this.#follow(leadership, stop);
-    const slots = shards && this.#joinSlots(shards);
+    const lose = (reason: unknown): void => this.#lose(stop, reason);
+    const onExpired = (): void => lose(new LeadershipLostError("expired"));
+    this.#terms.begin({ leadership, shards, onExpired });
+    const losses = leadership && onAbort(leadership.lost, lose);
+    const slots = shards?.join((term) => this.#leadSlot(term, shards));
     if (stop.signal.aborted) this.#workers.pauseState.close();
     this.#sources.start(stop.signal, shards !== undefined);
     await stopped;
     const { grace, abortGrace } = this.#timesWithin(stopWithin);
-    if (!this.#isDrained && !this.#isLost)
-      await within(grace, (expired) => this.#drained.wait(expired), clock);
+    const limits = { clock, signal: undefined, label: "grace" };
+    await endsWithin((expired) => this.#drained(expired), grace, limits);
     this.#workers.abort(stop.signal.reason, abortGrace);
     await Promise.all([
       this.#workers.ended(),
-      within(abortGrace, () => this.#sources.ended(), clock),
+      endsWithin(() => this.#sources.ended(), abortGrace, limits),
     ]);
     losses?.[Symbol.dispose]();
     slots?.[Symbol.dispose]();
     await this.#finish(hasSuccessor && !this.#isLost);
   }
 
+  /** Resolves when no key is queued or in flight and no source runs, or when the leadership is lost. */
+  async #drained(expired: AbortSignal): Promise<void> {
+    const { changes } = this.#workers;
+    while (!this.#isLost && !(this.#workers.isIdle && this.#sources.areOver))
+      await changes.wait(expired);
+  }
+
   /** The times of a stop, shortened to fit: at least a quarter is left to keys whose signals have aborted. */
-  #timesWithin(stopWithin: () => number): { readonly grace: number; readonly abortGrace: number } {
+  #timesWithin(stopWithin: ResolvedRun["stopWithin"]): {
+    readonly grace: number;
+    readonly abortGrace: number;
+  } {
     const { grace, abortGrace } = this.#options;
-    let within = Number.POSITIVE_INFINITY;
-    this.#hooks.call("stopWithin", () => {
-      within = requireNotNegative("the time of options.stopWithin()", stopWithin());
-    });
+    const within = stopWithin((error) => this.#hooks.failed("stopWithin", error));
     if (within >= this.stopTimeout) return { grace, abortGrace };
     const last = Math.min(abortGrace, Math.max(within / 4, within - grace));
     return { grace: Math.min(grace, within - last), abortGrace: last };
   }
 
-  #follow(leadership: Leadership, stop: AbortController): Disposable {
-    this.#workers.leadership = leadership;
-    this.#workers.beforeReconcile = () => this.#checkLease(leadership, stop);
-    return onAbort(leadership.lost, (reason) => this.#lose(stop, reason));
-  }
-
-  #joinSlots(shards: KeyShards): Disposable {
-    const [workers, sources] = [this.#workers, this.#sources];
-    const slots = new SlotTerms<Item>(shards, { ...this.#options, workers, sources });
-    workers.slots = slots;
-    return shards.join((term) => slots.lead(term));
+  #leadSlot(term: SlotLeadership, shards: KeyShards): Promise<void> {
+    const [terms, workers, { clock, grace, keyOf }] = [this.#terms, this.#workers, this.#options];
+    const isOfSlot = (item: Item): boolean => shards.slotOf(keyOf(item)) === term.slot;
+    const addKeys = (): void => this.#sources.replay(isOfSlot);
+    return leadSlot(term, { terms, workers, addKeys, clock, grace });
   }
 
   /** Resolves when `stop` aborts. The state changes at once: a key added after the abort is ignored. */
@@ -347,26 +349,14 @@ export class Controller<Item = string> implements AsyncDisposable {
     });
   }
 
-  /**
-   * Stops if the lease is over. In a process that stood still, timers of work may fire before that of the term: without
-   * this question they would begin work on a lease that another process holds. `lost` may be derived, or made by hand.
-   */
-  #checkLease(leadership: Leadership, stop: AbortController): void {
-    let isHeld = false;
-    this.#hooks.call("leadership.isHeld", () => {
-      isHeld = leadership.isHeld;
-    });
-    if (isHeld || this.#isLost) return;
-    this.#lose(stop, new LeadershipLostError("expired"));
-  }
-
   /** Stops without a grace, or ends the grace of a stop that has begun. */
   #lose(stop: AbortController, reason: unknown): void {
+    if (this.#isLost) return;
     this.#isLost = true;
     this.#workers.pauseState.close();
     stop.abort(reason);
     this.#workers.abort(reason);
-    this.#drained.resolveAll();
+    this.#workers.changes.resolveAll();
   }
 
   async #finish(hasSuccessor = false): Promise<void> {
@@ -390,14 +380,6 @@ export class Controller<Item = string> implements AsyncDisposable {
     const isInOrder = sources.length === 0 && (finished || (hasSuccessor && isUndisturbed));
     if (isInOrder) this.#hooks.log("info", details, "controller stopped");
     else this.#hooks.log("error", details, "controller stopped with unfinished work");
-  }
-
-  get #isDrained(): boolean {
-    return this.#workers.isIdle && this.#sources.areOver;
-  }
-
-  #settleDrain(): void {
-    if (this.#state === "stopping" && this.#isDrained) this.#drained.resolveAll();
   }
 
   #statusInFlight(): InFlightStatus[] {

@@ -18,10 +18,13 @@ export class Hooks {
 
   /** Calls a hook. Its error, thrown or rejected, is logged; the same one of the same hook once a minute. */
   call(hook: string, run: () => unknown): void {
-    callSafely(run, (err) => {
-      const more = this.#lines.detailsOf(messageOf(err), hook);
-      if (more !== undefined) this.log("error", { hook, err, ...more }, "controller hook failed");
-    });
+    callSafely(run, (error) => this.failed(hook, error));
+  }
+
+  /** Logs an error of a hook. */
+  failed(hook: string, err: unknown): void {
+    const more = this.#lines.detailsOf(messageOf(err), hook);
+    if (more !== undefined) this.log("error", { hook, err, ...more }, "controller hook failed");
   }
 
   /** The metrics of a queue, whose errors end neither a worker nor a stop. */

@@ -1,9 +1,11 @@
+import { Waiters } from "../waiters.ts";
+
 /** Whether workers may take keys. Pausing can be undone, closing cannot. */
 export class PauseState {
   #state: "open" | "paused" | "closed" = "open";
   /** Aborts the waits for a key that began while it was open. */
   #shut = new AbortController();
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Waiters<void>();
 
   is(state: "open" | "paused" | "closed"): boolean {
     return this.#state === state;
@@ -15,7 +17,7 @@ export class PauseState {
 
   /** Resolves when it is opened or closed. */
   changed(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return this.#waiting.wait(undefined);
   }
 
   pause(): void {
@@ -28,16 +30,12 @@ export class PauseState {
     if (this.#state !== "paused") return;
     this.#state = "open";
     this.#shut = new AbortController();
-    this.#release();
+    this.#waiting.resolveAll();
   }
 
   close(): void {
     this.#state = "closed";
     this.#shut.abort();
-    this.#release();
-  }
-
-  #release(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    this.#waiting.resolveAll();
   }
 }

@@ -1,11 +1,18 @@
 import { type Clock, onAbort, type Timer } from "@holdfast/clock";
 import { deferred } from "@holdfast/kit";
+import { Backoff, type DelayFunc } from "@holdfast/wait";
 
 /** A start has told all that exists when it has reported nothing for so long, in milliseconds. */
 const QUIET = 1_000;
 
 /** A start that reports nothing at all has nothing to tell after this time, in milliseconds. */
 const LONGEST_LIST = 60_000;
+
+/**
+ * Time between two starts for slots, in milliseconds: slots that come meanwhile share the second one. It grows while slots
+ * keep coming, as they do one by one when a replica joins.
+ */
+const SPACING = { duration: 1_000, factor: 2, cap: 30_000 };
 
 /** One call of the source, while it lasts. */
 export interface SourceCall {
@@ -23,6 +30,8 @@ export interface Passage<Item> {
   readonly passes: (item: Item) => boolean;
   /** All items that exist were told. */
   readonly listed: () => void;
+  /** The source has reported an error: its list may be tried again. */
+  readonly failed: () => void;
 }
 
 /** What {@link Replays} need. */
@@ -34,6 +43,8 @@ export interface ReplaysOptions<Item> {
   readonly isSharded: boolean;
   /** The source has ended, and starts again when a slot comes. */
   readonly onRest: () => void;
+  /** A start for slots has failed beside one that reports the items of the others. It is tried again. */
+  readonly onRetry: (error: unknown) => void;
 }
 
 /** A start of the source, for some slots at first. */
@@ -63,6 +74,12 @@ export class Replays<Item> {
   readonly #calls = new Set<SourceCall>();
   /** The items of slots that have come since the last start. */
   #wanted: ((item: Item) => boolean)[] = [];
+  /** When the next start for slots may begin. */
+  #nextAt = Number.NEGATIVE_INFINITY;
+  #spacing: DelayFunc = new Backoff(SPACING).delayFunc();
+  /** Of the start for slots that have come. */
+  #timer: Timer | undefined;
+  #hasEnded = false;
 
   constructor(signal: AbortSignal, options: ReplaysOptions<Item>) {
     this.#signal = signal;
@@ -71,24 +88,54 @@ export class Replays<Item> {
 
   /** Resolves when the source has ended, by itself or after the abort. Rejects if it fails. */
   async run(): Promise<void> {
-    const subscription = onAbort(this.#signal, () => this.#settle());
+    const subscription = onAbort(this.#signal, () => {
+      this.#end();
+      this.#settle();
+    });
     this.#start(() => true);
     try {
       await this.#done.promise;
     } finally {
       subscription[Symbol.dispose]();
-      for (const { timer } of this.#starts) timer?.stop();
+      this.#end();
       for (const call of this.#calls) call.replace();
     }
   }
 
-  /** Has the items told for which `isWanted` returns true. Slots that come at one moment share a start. */
+  /**
+   * Has the items told for which `isWanted` returns true, by a start that begins afterwards. Slots that come at one
+   * moment, or soon after a start, share one: see {@link SPACING}.
+   */
   add(isWanted: (item: Item) => boolean): void {
-    if (this.#wanted.push(isWanted) > 1) return;
-    void Promise.resolve().then(() => {
-      const wanted = this.#wanted.splice(0);
-      if (!this.#signal.aborted) this.#start((item) => wanted.some((wants) => wants(item)));
-    });
+    // A source that tells all before it returns has it in memory.
+    const isFree = this.#starts.at(-1)?.call?.isSynchronous === true;
+    this.#want(isWanted, isFree ? 0 : this.#nextAt);
+  }
+
+  /** Starts for some items at an instant, or with those that wait for a start already. */
+  #want(isWanted: (item: Item) => boolean, at: number): void {
+    if (this.#hasEnded || this.#wanted.push(isWanted) > 1) return;
+    const { clock } = this.#options;
+    const delay = at - clock.monotonic();
+    const start = (): void => this.#startForSlots();
+    if (delay > 0) this.#timer = clock.afterFunc(delay, start, { label: "slots" });
+    else void Promise.resolve().then(start);
+  }
+
+  #startForSlots(): void {
+    if (this.#hasEnded) return;
+    const now = this.#options.clock.monotonic();
+    if (now - this.#nextAt >= SPACING.cap) this.#spacing = new Backoff(SPACING).delayFunc();
+    this.#nextAt = now + this.#spacing();
+    const wanted = this.#wanted.splice(0);
+    this.#start((item) => wanted.some((wants) => wants(item)));
+  }
+
+  /** Begins no further start. */
+  #end(): void {
+    this.#hasEnded = true;
+    this.#timer?.stop();
+    for (const { timer } of this.#starts) timer?.stop();
   }
 
   #start(wants: Start<Item>["wants"]): void {
@@ -99,8 +146,11 @@ export class Replays<Item> {
     const start: Start<Item> = { wants, quietAt, isComplete, call: undefined, timer: undefined };
     this.#starts.push(start);
     const call = begin({
-      passes: (item) => this.#passes(start, item),
+      passes: (item) => start.isComplete || this.#isNew(start, item),
       listed: () => this.#complete(start),
+      failed: () => {
+        start.quietAt = clock.monotonic() + LONGEST_LIST;
+      },
     });
     start.call = call;
     this.#calls.add(call);
@@ -108,15 +158,15 @@ export class Replays<Item> {
       () => this.#ended(start, call),
       (error: unknown) => {
         this.#calls.delete(call);
-        this.#done.reject(error);
+        this.#failed(start, error);
       },
     );
     if (call.isSynchronous || start.isComplete) this.#replaceOlder(start);
     else this.#awaitQuiet(start);
   }
 
-  #passes(start: Start<Item>, item: Item): boolean {
-    if (start.isComplete) return true;
+  /** Whether the item of a start that is not complete is of its slots, and will not be told by a later start. */
+  #isNew(start: Start<Item>, item: Item): boolean {
     start.quietAt = this.#options.clock.monotonic() + QUIET;
     const newer = this.#starts.slice(this.#starts.indexOf(start) + 1).map(({ wants }) => wants);
     return start.wants(item) && ![...newer, ...this.#wanted].some((wants) => wants(item));
@@ -154,6 +204,18 @@ export class Replays<Item> {
     this.#calls.delete(call);
     if (this.#starts.includes(start)) this.#complete(start);
     this.#settle();
+  }
+
+  #failed(start: Start<Item>, error: unknown): void {
+    const others = this.#starts.filter((other) => other !== start);
+    if (this.#hasEnded || start.isComplete || !others.some(({ isComplete }) => isComplete)) {
+      this.#done.reject(error);
+      return;
+    }
+    start.timer?.stop();
+    this.#starts = others;
+    this.#want(start.wants, this.#nextAt);
+    this.#options.onRetry(error);
   }
 
   #settle(): void {

@@ -54,6 +54,13 @@ export class Run<Item> implements ReconcileRequest<Item> {
     this.#workItem = workItem;
     this.#startedAt = options.clock.monotonic();
     this.#options = options;
+    const { clock, timeout } = options;
+    if (timeout < Number.POSITIVE_INFINITY)
+      this.#timer = clock.afterFunc(
+        timeout,
+        () => this.abort("timeout", new TimeoutError(timeout)),
+        { label: `timeout of ${this.key}` },
+      );
   }
 
   get workItem(): WorkItem<Task<Item>> {
@@ -84,17 +91,6 @@ export class Run<Item> implements ReconcileRequest<Item> {
   /** The first cause of an abort. */
   get aborted(): AbortCause {
     return this.#aborted;
-  }
-
-  /** Arms the timeout. */
-  begin(): void {
-    const { clock, timeout } = this.#options;
-    if (timeout < Number.POSITIVE_INFINITY)
-      this.#timer = clock.afterFunc(
-        timeout,
-        () => this.abort("timeout", new TimeoutError(timeout)),
-        { label: `timeout of ${this.key}` },
-      );
   }
 
   /** The reconcile has returned or thrown. */

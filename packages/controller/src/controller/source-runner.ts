@@ -4,6 +4,7 @@ import { backoffUntil, ExponentialBackoffManager, type Random } from "@holdfast/
 import type { EnqueueOptions, Source } from "../source/source.ts";
 import type { ErrorStatus, SourceState, SourceStatus } from "./controller-status.ts";
 import { type Passage, Replays, type SourceCall } from "./replays.ts";
+import type { Workers } from "./workers.ts";
 
 /** Options for a {@link SourceRunner}. */
 export interface SourceRunnerOptions<Item> {
@@ -11,7 +12,7 @@ export interface SourceRunnerOptions<Item> {
   readonly random: Random | undefined;
   /** Ends the source before the controller. */
   readonly signal: AbortSignal | undefined;
-  readonly enqueue: (item: Item, options: EnqueueOptions) => void;
+  readonly workers: Pick<Workers<Item>, "add">;
   readonly onError: (error: unknown, source: string, message: string) => void;
   /** Resolves when all sources of the controller are ready. Undefined if they are. */
   readonly othersReady: (signal: AbortSignal) => Promise<void> | undefined;
@@ -21,6 +22,8 @@ export interface SourceRunnerOptions<Item> {
 
 /** Delays between the starts of a failing source, in milliseconds. */
 const RESTART = { duration: 1_000, factor: 2, cap: 60_000, jitter: 0.2, resetAfter: 120_000 };
+
+const RESTARTING = "source failed; restarting after a delay";
 
 const LATE_EVENT =
   "event ignored because its start() has already settled: return a promise that lasts as long as the source, or return nothing";
@@ -94,10 +97,7 @@ export class SourceRunner<Item> {
     const onError = (error: unknown): void => {
       const restarts = !end.signal.aborted;
       if (restarts) this.#state = "backing-off";
-      this.#fail(
-        error,
-        restarts ? "source failed; restarting after a delay" : "source failed while stopping",
-      );
+      this.#fail(error, restarts ? RESTARTING : "source failed while stopping");
     };
     const attempt = async (): Promise<void> => {
       if (!this.#isReady) await this.#becomeReady(end.signal);
@@ -134,6 +134,7 @@ export class SourceRunner<Item> {
       onRest: () => {
         this.#state = "ended";
       },
+      onRetry: (error) => this.#fail(error, RESTARTING),
     });
     try {
       await this.#replays.run();
@@ -153,11 +154,14 @@ export class SourceRunner<Item> {
     const context = {
       clock,
       random,
-      enqueue: (item: Item, options: EnqueueOptions = {}) => {
+      enqueue: (item: Item, options?: EnqueueOptions) => {
         if (!attempt.signal.aborted) this.#enqueue(item, options, passage);
         else if (!isReplaced) this.#reportLateEvent(stop);
       },
-      failed: (error: unknown) => this.#fail(error, "source reported an error"),
+      failed: (error: unknown) => {
+        passage.failed();
+        this.#fail(error, "source reported an error");
+      },
       listed: () => {
         if (!attempt.signal.aborted) passage.listed();
       },
@@ -185,11 +189,13 @@ export class SourceRunner<Item> {
     };
   }
 
-  #enqueue(item: Item, options: EnqueueOptions, passage: Passage<Item>): void {
+  #enqueue(item: Item, options: EnqueueOptions | undefined, passage: Passage<Item>): void {
     try {
       if (!passage.passes(item)) return;
-      const { reason = this.#source.name } = options;
-      this.#options.enqueue(item, { ...options, reason });
+      const { workers } = this.#options;
+      // Most items come without options, which then are not checked.
+      if (options === undefined) workers.add(item, this.#source.name);
+      else workers.add(item, options.reason ?? this.#source.name, { ...options });
     } catch (error) {
       this.#fail(error, "event of a source rejected");
     }

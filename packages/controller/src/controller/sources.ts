@@ -1,15 +1,16 @@
 import type { Clock } from "@holdfast/clock";
 import type { Random } from "@holdfast/wait";
-import type { EnqueueOptions, Source } from "../source/source.ts";
+import type { Source } from "../source/source.ts";
 import { Waiters } from "../waiters.ts";
 import type { SourceStatus } from "./controller-status.ts";
 import { SourceRunner } from "./source-runner.ts";
+import type { Workers } from "./workers.ts";
 
 /** Options for {@link Sources}. */
 export interface SourcesOptions<Item> {
   readonly clock: Clock;
   readonly random: Random | undefined;
-  readonly enqueue: (item: Item, options: EnqueueOptions) => void;
+  readonly workers: Pick<Workers<Item>, "add">;
   readonly onError: (error: unknown, source: string, message: string) => void;
   /** Called once: the data that reconciles read is complete, and the sources start. */
   readonly onBegin: () => void;

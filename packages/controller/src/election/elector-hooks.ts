@@ -1,5 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { messageOf, RepeatedLines, requireNotNegative } from "@holdfast/kit";
+import { messageOf, RepeatedLines } from "@holdfast/kit";
 import { type Logger, logSafely } from "../logger.ts";
 import type { ResolvedRun } from "../run-options.ts";
 import type { LeaderElectorOptions } from "./leader-elector-options.ts";
@@ -32,13 +32,8 @@ export class ElectorHooks {
   /** Milliseconds that the stop of the run has left; `Infinity` before it. */
   stopWithin(): number {
     const { signal, stopWithin } = this.#run;
-    try {
-      if (signal.aborted)
-        return requireNotNegative("the time of options.stopWithin()", stopWithin());
-    } catch (error) {
-      void this.failed(error);
-    }
-    return Number.POSITIVE_INFINITY;
+    if (!signal.aborted) return Number.POSITIVE_INFINITY;
+    return stopWithin((error) => void this.failed(error));
   }
 
   /** Error of the latest request to the lock; undefined if it succeeded. */

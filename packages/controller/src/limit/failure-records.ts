@@ -81,7 +81,8 @@ export class FailureRecords {
   }
 
   failures(key: string): number {
-    return this.#countOf(this.#records.get(key), this.#clock.monotonic());
+    const record = this.#records.get(key);
+    return record === undefined ? 0 : this.#countOf(record, this.#clock.monotonic());
   }
 
   /** Number of records, expired ones included. */

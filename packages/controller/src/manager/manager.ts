@@ -1,6 +1,5 @@
 import { aborted, onAbort } from "@holdfast/clock";
 import {
-  callSafely,
   holdOpen,
   type Kinds,
   messageOf,
@@ -220,11 +219,14 @@ export class Manager implements AsyncDisposable {
     if (asked > stopTimeout) this.#log("info", { asked, stopTimeout }, message);
   }
 
-  async #stop(stopWithin: () => number): Promise<void> {
+  async #stop(stopWithin: ResolvedRun["stopWithin"]): Promise<void> {
     const { reason } = this.#halt.signal;
     const { clock, stopTimeout } = this.#options;
     const start = clock.monotonic();
-    const total = Math.min(stopTimeout, this.#timeOf(stopWithin));
+    const given = stopWithin((err) =>
+      this.#log("error", { err }, "stopWithin failed; the stop takes stopTimeout"),
+    );
+    const total = Math.min(stopTimeout, given);
     this.#state = "stopping";
     this.#log("info", { reason: messageOf(reason) }, "manager stopping");
     const isShort = total < stopTimeout; // then the options of the groups may exceed it
@@ -240,18 +242,6 @@ export class Manager implements AsyncDisposable {
     }
     this.#state = "stopped";
     this.#log("info", {}, "manager stopped");
-  }
-
-  /** An error of the caller must not keep the groups from their stop. */
-  #timeOf(stopWithin: () => number): number {
-    let time = Number.POSITIVE_INFINITY;
-    callSafely(
-      () => {
-        time = requireNotNegative("the time of options.stopWithin()", stopWithin());
-      },
-      (err) => this.#log("error", { err }, "stopWithin failed; the stop takes stopTimeout"),
-    );
-    return time;
   }
 
   #report(error: RunnableError): void {

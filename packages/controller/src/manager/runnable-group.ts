@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/clock";
+import { endsWithin } from "@holdfast/wait";
 import type { RunOptions } from "../run-options.ts";
 import type { ResolvedGroup } from "./manager-options.ts";
 import { Member } from "./member.ts";
@@ -53,9 +54,8 @@ export class RunnableGroup {
       return started.ready;
     });
     const { startTimeout: timeout } = this.#options;
-    const label = `start of ${this.name}`;
     const started = Promise.race([Promise.all(ready), halted]);
-    if (await endsWithin(started, { clock: this.#clock, timeout, label })) return;
+    if (await this.#ends("start", started, timeout)) return;
     for (const { name, state } of this.members)
       if (state === "starting") this.#report(new RunnableError(name, "not ready", { timeout }));
   }
@@ -66,36 +66,16 @@ export class RunnableGroup {
     this.#stopsUntil = this.#clock.monotonic() + timeout - slack;
     for (const member of this.members) member.beginStop();
     for (const member of this.members) member.stop(reason);
-    const label = `stop of ${this.name}`;
-    const ended = Promise.all(this.#ended);
-    if (await endsWithin(ended, { clock: this.#clock, timeout, label })) return;
+    if (await this.#ends("stop", Promise.all(this.#ended), timeout)) return;
     for (const { name, isRunning } of this.members)
       if (isRunning) this.#report(new RunnableError(name, "not stopped", { timeout }));
   }
-}
 
-/** Options for {@link endsWithin}. */
-interface EndsWithinOptions {
-  readonly clock: Clock;
-  /** Milliseconds, at least 0, or `Infinity`. */
-  readonly timeout: number;
-  readonly label: string;
-}
-
-/** Whether `work`, which never rejects, ends within the timeout. Work that has already ended does, for any timeout. */
-async function endsWithin(
-  work: Promise<unknown>,
-  { clock, timeout, label }: EndsWithinOptions,
-): Promise<boolean> {
-  if (timeout === Number.POSITIVE_INFINITY) {
-    await work;
-    return true;
+  /** Whether `work` ends within the timeout. A timeout of 0 lets end what needs no time. */
+  async #ends(label: string, work: Promise<unknown>, timeout: number): Promise<boolean> {
+    const clock = this.#clock;
+    const limits = { clock, signal: undefined, label: `${label} of ${this.name}` };
+    if (timeout === 0) await clock.sleep(0, { label: limits.label });
+    return await endsWithin(() => work, timeout, limits);
   }
-  return new Promise((resolve) => {
-    const timer = clock.afterFunc(timeout, () => resolve(false), { label });
-    void work.then(() => {
-      timer.stop();
-      resolve(true);
-    });
-  });
 }

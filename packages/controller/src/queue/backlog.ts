@@ -152,6 +152,12 @@ export class Backlog<Item> {
     return this.#waiting === 0;
   }
 
+  /** Whether no key is queued or in flight, nor delayed, unless it is closed. */
+  get isIdle(): boolean {
+    const isAtRest = this.#waiting === 0 && this.#inFlight === 0;
+    return isAtRest && (this.#isClosed || this.#delayed.size === 0);
+  }
+
   get delayed(): number {
     return this.#delayed.size;
   }

@@ -9,7 +9,7 @@ import {
   requireSignal,
   requireString,
 } from "@holdfast/kit";
-import { withTimeout } from "@holdfast/wait";
+import { endsWithin } from "@holdfast/wait";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { Waiters } from "../waiters.ts";
 import { Backlog, type WorkItem } from "./backlog.ts";
@@ -283,7 +283,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    */
   async idle(signal?: AbortSignal): Promise<void> {
     requireUsable(signal);
-    if (!this.#isIdle && !this.#hasEnded) await this.#idles.wait(signal);
+    if (!this.#backlog.isIdle && !this.#hasEnded) await this.#idles.wait(signal);
   }
 
   /**
@@ -328,10 +328,12 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     const given = read("options", options, "drain", DRAIN_OPTIONS);
     const { timeout = Number.POSITIVE_INFINITY, signal } = given;
     this.shutDown();
-    if (!this.#isIdle) await this.#idleWithin(timeout, signal);
+    const idle = (expired: AbortSignal): Promise<void> => this.#idles.wait(expired);
+    const limits = { signal, clock: this.#clock, label: "drain" };
+    if (!this.#backlog.isIdle) await endsWithin(idle, timeout, limits);
     this.#end();
     return {
-      finished: this.#isIdle,
+      finished: this.#backlog.isIdle,
       running: this.#backlog.keysInFlight(),
       queued: this.#backlog.queuedKeys(),
       delayed: this.#backlog.keysDelayed(),
@@ -348,13 +350,8 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     return this.#isShutDown && this.#backlog.isEmpty;
   }
 
-  get #isIdle(): boolean {
-    const { size, inFlight, delayed } = this.#backlog;
-    return size === 0 && inFlight === 0 && (delayed === 0 || this.#isShutDown);
-  }
-
   #settleIdle(): void {
-    if (!this.#isIdle) return;
+    if (!this.#backlog.isIdle) return;
     if (this.#isShutDown) this.#end();
     else this.#idles.resolveAll();
   }
@@ -364,16 +361,6 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     this.#hasEnded = true;
     this.#backlog.end();
     this.#idles.resolveAll();
-  }
-
-  async #idleWithin(timeout: number, signal: AbortSignal | undefined): Promise<void> {
-    const idle = (expired: AbortSignal): Promise<void> => this.#idles.wait(expired);
-    try {
-      await withTimeout(idle, timeout, { signal, clock: this.#clock, label: "drain" });
-    } catch (error) {
-      // The other error is that of the timeout: then the report names the keys that are left.
-      if (signal?.aborted === true && error === signal.reason) throw error;
-    }
   }
 
   #keyOfItem(item: Item): string {

@@ -54,6 +54,11 @@ export interface RetryOutcome {
   readonly error: unknown;
 }
 
+/** An outcome whose failure is counted: a retry has its delay. */
+export type CountedOutcome =
+  | Exclude<Outcome, RetryOutcome>
+  | (RetryOutcome & { readonly delay: number });
+
 /**
  * The next step for a key. The first matching row decides; errors come before results.
  *
@@ -88,7 +93,11 @@ export function outcomeOf(
 }
 
 /** The retry itself, or a give-up if `failures`, this one included, exceed `retries`. */
-export function limitRetries(retry: RetryOutcome, failures: number, retries: number): Outcome {
+export function limitRetries<Retry extends RetryOutcome>(
+  retry: Retry,
+  failures: number,
+  retries: number,
+): Retry | Exclude<Outcome, RetryOutcome> {
   if (failures <= retries) return retry;
   return { kind: "giveUp", label: "gave_up", error: retry.error };
 }

@@ -4,12 +4,16 @@ import {
   func,
   type Kinds,
   kind,
+  MAX_RETRY_AFTER,
   read,
   requireAbove,
   required,
   requireFinite,
+  retryAfterOf,
 } from "@holdfast/kit";
-import { Backoff, loop, type Random } from "@holdfast/wait";
+
+import { Backoff, type DelayFunc, loop, type Random } from "@holdfast/wait";
+
 import type { Source } from "./source.ts";
 
 export const RESYNC_OPTIONS: Kinds<ResyncOptions<never>> = {
@@ -20,9 +24,15 @@ export const RESYNC_OPTIONS: Kinds<ResyncOptions<never>> = {
   random: func,
 };
 
+/** Delays after a list that has failed, in milliseconds: shorter than a controller waits for the list of a slot. */
+const RETRY = { duration: 1_000, factor: 2, cap: 30_000, jitter: 0.2 };
+
 /** Options for {@link resync}. */
 export interface ResyncOptions<Item> {
-  /** Lists all items. An error is reported, and the next list follows after the interval. */
+  /**
+   * Lists all items. An error is reported, and the list is tried again after 1 s, 2 s and so on, up to 30 s, or after the
+   * longer delay of a `RetryAfterError`, but at the latest after the interval.
+   */
   readonly list: (
     signal: AbortSignal,
   ) => Iterable<Item> | AsyncIterable<Item> | PromiseLike<Iterable<Item>>;
@@ -54,7 +64,7 @@ export interface ResyncOptions<Item> {
 
 /**
  * A source that enqueues all items at the start and once per interval, so changes with lost events are
- * still found. Its name, and the reason of its items, is `"resync"`.
+ * still found. A list that fails is tried again sooner. Its name, and the reason of its items, is `"resync"`.
  *
  * @param options - see {@link ResyncOptions}
  * @returns the source
@@ -89,16 +99,27 @@ export function resync<Item = string>(options: ResyncOptions<Item>): Source<Item
   return {
     name: "resync",
     start({ enqueue, failed, clock, random: shared, listed }, signal) {
+      const chance = random ?? shared;
+      const planned = new Backoff({ duration: interval, jitter, random: chance }).delayFunc();
+      /** The delays since the last list that was complete. */
+      let retries: DelayFunc | undefined;
+      let named = 0;
       const enqueueAll = async (): Promise<void> => {
         for await (const item of await list(signal)) {
           if (signal.aborted) return;
           enqueue(item, { priority });
         }
+        retries = undefined;
         listed?.();
       };
-      const chance = random ?? shared;
-      const delay = new Backoff({ duration: interval, jitter, random: chance }).delayFunc();
-      return loop({ run: enqueueAll, delay, signal, clock, onError: failed }).then(() => {});
+      const onError = (error: unknown): void => {
+        retries ??= new Backoff({ ...RETRY, random: chance }).delayFunc();
+        named = retryAfterOf(error, MAX_RETRY_AFTER) ?? 0;
+        failed(error);
+      };
+      const delay = (): number =>
+        retries === undefined ? planned() : Math.min(Math.max(retries(), named), interval);
+      return loop({ run: enqueueAll, delay, signal, clock, onError }).then(() => {});
     },
   };
 }

@@ -195,6 +195,8 @@ it("a replica that joins 64 slots costs its share of the keys", async () => {
   const share = keys.filter((key) => held.includes(slotOf(key, 64)));
   expect(held).toHaveLength(32);
   expect([countOf("a"), countOf("b")]).toEqual([3_200, share.length]);
+  // One slot came in 4 s, 32 of them.
+  expect(lists.get("b")).toBe(10);
   await end([a.run, b.run]);
 });
 

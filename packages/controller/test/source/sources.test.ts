@@ -9,6 +9,7 @@ import {
   fromIterable,
   fromObservable,
   mapSource,
+  RetryAfterError,
   resync,
   type Source,
   type SourceContext,
@@ -343,6 +344,50 @@ describe("a resync", () => {
     await clock.step(250);
     expect(seen.map(([at, key]) => `${at} ${key}`)).toEqual(["0 a", "0 b", "200 a", "200 b"]);
     expect(errors).toEqual([["Error: no list", { kind: "source", name: "resync" }]]);
+    await end();
+  });
+
+  it.each<{ name: string; interval: number; error: () => Error; want: readonly number[] }>([
+    {
+      name: "with growing delays",
+      interval: 3_600,
+      error: () => new Error("no list"),
+      want: [0, 1, 3, 7, 15, 31, 61, 91, 3_691],
+    },
+    {
+      name: "after its interval, if that is shorter",
+      interval: 5,
+      error: () => new Error("no list"),
+      want: [0, 1, 3, 7, 12, 17, 22, 27, 32],
+    },
+    {
+      name: "after the longer delay that an error names",
+      interval: 3_600,
+      error: () => new RetryAfterError(10_000),
+      want: [0, 10, 20, 30, 40, 56, 86, 116, 3_716],
+    },
+    {
+      name: "after its interval, if an error forbids it",
+      interval: 40,
+      error: () => new RetryAfterError(Number.POSITIVE_INFINITY),
+      want: [0, 40, 80, 120, 160, 200, 240, 280, 320],
+    },
+  ])("whose lists fail tries again $name", async ({ interval, error, want }) => {
+    const lists: number[] = [];
+    const { clock, end } = feed([
+      resync({
+        interval: interval * 1_000,
+        async list() {
+          await undefined; // the controller runs already when it is made
+          lists.push((clock.monotonic() - start) / 1_000);
+          if (lists.length < 8) throw error();
+          return [];
+        },
+      }),
+    ]);
+    const start = clock.monotonic();
+    await clock.step(3_716_000);
+    expect(lists.slice(0, want.length)).toEqual(want);
     await end();
   });
 

@@ -204,6 +204,15 @@ export class Deadline implements Disposable {
     return error;
   }
 
+  /**
+   * Whether an error is the `TimeoutError` of this deadline.
+   *
+   * @internal
+   */
+  isExpiry(error: unknown): boolean {
+    return this.#timeoutError !== undefined && error === this.#timeoutError;
+  }
+
   /** Disposes, and aborts a signal of its own, as the end of a wait cancels its context in Go. */
   cancel(): void {
     this[Symbol.dispose]();
