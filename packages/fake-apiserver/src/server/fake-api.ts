@@ -14,7 +14,6 @@ import { requireResource } from "@holdfast/kubernetes/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";
-import { Connections } from "./connections.ts";
 import { checkCrd } from "./definition/crd-check.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
@@ -164,7 +163,6 @@ export class FakeApi {
    */
   protected readonly server: ApiServer;
   readonly #rights: Rights;
-  readonly #connections: Connections;
   readonly #fronts = new Set<HttpFront>();
 
   /**
@@ -191,13 +189,11 @@ export class FakeApi {
       return checkCrd(one, `options.resources[${index}]`);
     });
     for (const text of new Set(warnings)) process.emitWarning(`FakeApi: ${text}`, "FakeApiWarning");
-    const server = new ApiServer({ state: this.state, clock, random, served });
+    const server = new ApiServer({ state: this.state, clock, random, served, keptRequests });
     this.server = server;
-    this.#connections = new Connections({ clock, server, keptRequests });
-    const connections = this.#connections;
     const transportOf = (given?: Rights): KubeTransport => ({
       description: DESCRIPTION,
-      send: (request, signal) => connections.send(request, signal, given),
+      send: (request, signal) => server.send(request, signal, given),
     });
     this.transport = transportOf(rights);
     this.client = new KubeClient({ transport: transportOf(), fieldManager: "fake-api", clock });
@@ -259,13 +255,13 @@ export class FakeApi {
 
   /** The latest requests, at least `keptRequests` of them, in the order in which they arrived. */
   get requests(): readonly FakeRequest[] {
-    return this.#connections.requests;
+    return this.server.requests;
   }
 
   /** Stops the server, as `kill -9` does: open requests and watches are reset, new ones refused. */
   stop(): void {
-    this.#connections.isAccepting = false;
-    this.#connections.cut();
+    this.server.connections.isAccepting = false;
+    this.server.connections.cut();
     for (const front of this.#fronts) front.stop();
   }
 
@@ -285,8 +281,8 @@ export class FakeApi {
         `options.history must be "kept" or "lost", got ${JSON.stringify(history)}`,
       );
     if (history === "lost") this.compact();
-    if (this.#connections.isAccepting) return;
-    this.#connections.isAccepting = true;
+    if (this.server.connections.isAccepting) return;
+    this.server.connections.isAccepting = true;
     const starts = await Promise.allSettled([...this.#fronts].map((front) => front.start()));
     const failure = starts.find((start) => start.status === "rejected");
     if (failure === undefined) return;
@@ -310,7 +306,7 @@ export class FakeApi {
    */
   restore(snapshot: FakeApiSnapshot): void {
     requireOptions("snapshot", snapshot);
-    this.#connections.cut();
+    this.server.connections.cut();
     this.state.restore(snapshot as StateSnapshot);
   }
 
@@ -334,7 +330,7 @@ export class FakeApi {
    * ```
    */
   intercept(rule: FaultRule): Disposable {
-    return this.#connections.faults.add(rule);
+    return this.server.faults.add(rule);
   }
 
   /**

@@ -9,6 +9,7 @@ import {
 } from "@holdfast/clock/internal";
 import type { Resource } from "@holdfast/kubernetes";
 import type { ApiResponse } from "./api-response.ts";
+import { connectionError, type NamedRequest } from "./connection-error.ts";
 import { Failure, qualified } from "./failure.ts";
 import type { FakeVerb } from "./request/api-call.ts";
 import type { Progress, ResponseBody } from "./response-body.ts";
@@ -190,6 +191,33 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
+/**
+ * Lets a fault happen before its request is carried out.
+ *
+ * @param pause - waits for milliseconds, unless the connection is closed before
+ * @throws ConnectionError for a fault of the connection
+ */
+export async function meetFault(
+  fault: Fault | undefined,
+  request: NamedRequest,
+  pause: (delay: number) => Promise<void>,
+): Promise<void> {
+  switch (fault?.type) {
+    case "reject":
+      throw connectionError("ECONNREFUSED", request);
+    case "reset":
+      if (fault.after === undefined) throw connectionError("ECONNRESET", request);
+      break;
+    case "stall":
+      if (fault.after === undefined) await pause(Number.POSITIVE_INFINITY);
+      break;
+    case "delay":
+      await pause(fault.delay);
+      break;
+    default:
+  }
+}
+
 /** The response of a fault, if it is one. */
 export function responseOf(fault: Fault | undefined): ApiResponse | undefined {
   if (fault?.type === "text") {
@@ -208,10 +236,20 @@ function statusResponse(fault: Extract<Fault, { type: "status" }>): ApiResponse 
   return { status, json, headers: { "retry-after": String(retryAfter) } };
 }
 
-/** Lets a fault happen within a body. */
-export function breakBody(body: ResponseBody, fault: Fault | undefined): void {
+/**
+ * Lets a fault happen in the response.
+ *
+ * @throws ConnectionError for one that loses it
+ */
+export function breakResponse(
+  fault: Fault | undefined,
+  request: NamedRequest,
+  body: ResponseBody,
+): void {
   const after = (fault as { after?: Progress } | undefined)?.after ?? {};
   switch (fault?.type) {
+    case "drop":
+      throw connectionError("ECONNRESET", request);
     case "reset":
       body.whenReached(after, () => body.reset());
       break;
