@@ -1,41 +1,43 @@
 import type { Clock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireArray,
-  requireBetween,
-  requireClock,
-  requireFunction,
+  between,
+  func,
+  type Kinds,
+  kind,
+  loopClock,
+  read,
+  required,
   requireOptions,
-  requireText,
-  requireWhole,
+  text,
+  whole,
 } from "@holdfast/clock/internal";
 import { KubeClient, type KubeTransport, type Resource } from "@holdfast/kubernetes";
-import { requireResource } from "@holdfast/kubernetes/internal";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";
 import { checkCrd } from "./definition/crd-check.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
+import { array, resourceList } from "./kinds.ts";
 import { servedResources } from "./resource/served-resource.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
 
-const FAKE_API_OPTIONS: OptionNames<FakeApiOptions> = {
-  clock: true,
-  resources: true,
-  random: true,
-  keptRequests: true,
-  rules: true,
+export const FAKE_API_OPTIONS: Kinds<FakeApiOptions> = {
+  clock: required(loopClock),
+  resources: required(resourceList),
+  random: func,
+  keptRequests: whole(1),
+  rules: array,
 };
 
-const FAKE_API_START_OPTIONS: OptionNames<FakeApiStartOptions> = {
-  history: true,
+export const FAKE_API_START_OPTIONS: Kinds<FakeApiStartOptions> = {
+  history: kind("history", requireHistory),
 };
 
-const FAKE_API_LISTEN_OPTIONS: OptionNames<FakeApiListenOptions> = {
-  port: true,
-  token: true,
+export const FAKE_API_LISTEN_OPTIONS: Kinds<FakeApiListenOptions> = {
+  port: between(0, 65_535),
+  token: text,
 };
 
 /** Options for {@link FakeApi}. */
@@ -170,15 +172,8 @@ export class FakeApi {
    * @throws RangeError or TypeError that names the option
    */
   constructor(options: FakeApiOptions) {
-    requireOptions("options", options, "FakeApi", FAKE_API_OPTIONS);
-    const { clock, resources, random = seededRandom(1), keptRequests = 10_000, rules } = options;
-    requireClock("options.clock", clock);
-    requireArray("options.resources", resources);
-    for (const [index, resource] of resources.entries())
-      requireResource(resource, `options.resources[${index}]`);
-    requireFunction("options.random", random);
-    requireWhole("options.keptRequests", keptRequests, 1);
-    if (rules !== undefined) requireArray("options.rules", rules);
+    const given = read("options", options, "FakeApi", FAKE_API_OPTIONS);
+    const { clock, resources, random = seededRandom(1), keptRequests = 10_000, rules } = given;
     const rights = new Rights(rules);
     this.#rights = rights;
     const served = servedResources(resources);
@@ -274,12 +269,7 @@ export class FakeApi {
    * started again. Rejects with a RangeError or TypeError that names a bad option
    */
   async start(options: FakeApiStartOptions = {}): Promise<void> {
-    requireOptions("options", options, "start", FAKE_API_START_OPTIONS);
-    const { history = "kept" } = options;
-    if (history !== "kept" && history !== "lost")
-      throw new RangeError(
-        `options.history must be "kept" or "lost", got ${JSON.stringify(history)}`,
-      );
+    const { history = "kept" } = read("options", options, "start", FAKE_API_START_OPTIONS);
     if (history === "lost") this.compact();
     if (this.server.connections.isAccepting) return;
     this.server.connections.isAccepting = true;
@@ -342,10 +332,7 @@ export class FakeApi {
    * @returns the address. Rejects if the port is taken
    */
   async listen(options: FakeApiListenOptions = {}): Promise<FakeApiListener> {
-    requireOptions("options", options, "listen", FAKE_API_LISTEN_OPTIONS);
-    const { port = 0, token } = options;
-    requireBetween("options.port", port, 0, 65_535);
-    if (token !== undefined) requireText("options.token", token);
+    const { port = 0, token } = read("options", options, "listen", FAKE_API_LISTEN_OPTIONS);
     const send = this.transport.send;
     const front = new HttpFront({ port, token, send });
     await front.start();
@@ -358,4 +345,9 @@ export class FakeApi {
       },
     };
   }
+}
+
+function requireHistory(path: string, history: unknown): void {
+  if (history !== "kept" && history !== "lost")
+    throw new RangeError(`${path} must be "kept" or "lost", got ${JSON.stringify(history)}`);
 }
