@@ -1,6 +1,4 @@
-import type { Clock } from "@holdfast/clock";
 import type { KubeRequest, KubeResponse } from "@holdfast/kubernetes";
-import type { Random } from "@holdfast/wait";
 import { type ApiResponse, orRefusal, refusalOf, warnedOf } from "./api-response.ts";
 import { Connections } from "./connections.ts";
 import { requireReadable } from "./failure.ts";
@@ -9,18 +7,14 @@ import { type ReadRequest, readRequest } from "./request/read-request.ts";
 import { mediaTypeOf } from "./request/representation.ts";
 import { RequestLog } from "./request-log.ts";
 import type { ServedResource } from "./resource/served-resource.ts";
-import { respond, type Sources } from "./respond.ts";
+import { respond } from "./respond.ts";
 import type { ResponseBody } from "./response-body.ts";
 import type { Rights } from "./rights.ts";
-import type { ApiState } from "./state/api-state.ts";
 import { admit } from "./write/admission.ts";
-import { Objects } from "./write/objects.ts";
+import { Objects, type ObjectsOptions } from "./write/objects.ts";
 
 /** Parts of the server. */
-export interface ApiServerOptions {
-  readonly state: ApiState;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface ApiServerOptions extends ObjectsOptions {
   readonly served: readonly ServedResource[];
 
   /** How many requests the log keeps, at least. */
@@ -41,15 +35,13 @@ export interface ApiServerOptions {
 export class ApiServer {
   readonly connections: Connections = new Connections();
   readonly faults: Faults = new Faults();
-  readonly #clock: Clock;
   readonly #log: RequestLog;
-  readonly #sources: Sources;
+  readonly #objects: Objects;
   #served: readonly ServedResource[];
 
   constructor({ served, keptRequests, ...options }: ApiServerOptions) {
-    this.#clock = options.clock;
     this.#log = new RequestLog(keptRequests);
-    this.#sources = { ...options, objects: new Objects(options) };
+    this.#objects = new Objects(options);
     this.#served = served;
   }
 
@@ -72,16 +64,17 @@ export class ApiServer {
     const body = this.connections.open(request, signal);
     try {
       const read = readRequest(request, this.#served);
-      const entry = this.#log.add(this.#clock.now(), request, read);
+      const entry = this.#log.add(this.#objects.time(), request, read);
       // A request that meets a fault needs its right too.
       const refused = refusalOf(() => read.right && rights?.require(read.right));
+      const pause = (delay: number): Promise<void> => body.pause(this.#objects.clock, delay);
       const fault = this.faults.find(entry);
-      await meetFault(fault, request, (delay) => body.pause(this.#clock, delay));
+      await meetFault(fault, request, pause);
       const response = responseOf(fault) ?? this.#carryOut(read, refused, rights);
-      if (response.delay !== undefined) await body.pause(this.#clock, response.delay);
+      if (response.delay !== undefined) await pause(response.delay);
       breakResponse(fault, request, body);
       entry.status = response.status;
-      return delivered(response, { request, body, now: this.#clock.now() });
+      return delivered(response, { request, body, now: this.#objects.time() });
     } catch (error) {
       body.fail(error);
       throw error;
@@ -97,8 +90,8 @@ export class ApiServer {
     const requireVerb = (verb: string): void => rights?.require({ ...right, verb });
     const carryOut = (): ApiResponse => {
       requireReadable(call.body);
-      const writes = admit(this.#sources.objects, call, requireVerb);
-      return respond(this.#sources, call, writes);
+      const writes = admit(this.#objects, call, requireVerb);
+      return respond(this.#objects, call, writes);
     };
     const response = refused ?? orRefusal(carryOut);
     const old = call.served.deprecation;

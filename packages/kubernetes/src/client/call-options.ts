@@ -285,10 +285,10 @@ export interface Limits {
   readonly retries: number;
 }
 
-/** One of some words. */
-function word(name: string, allowed: string, words: readonly string[]): Kind {
-  return kind(name, (path, value: string) => {
-    if (!words.includes(value))
+/** One of the words in quotes. */
+function word(name: string, allowed: string): Kind {
+  return kind(name, (path, value: unknown) => {
+    if (typeof value !== "string" || !allowed.includes(JSON.stringify(value)))
       throw new RangeError(`${path} must be ${allowed}, got ${JSON.stringify(value)}`);
   });
 }
@@ -306,11 +306,7 @@ export const READ_OPTIONS: Kinds<KubeReadOptions> = { ...CALL_OPTIONS, subresour
 const WRITTEN = {
   fieldManager,
   dryRun: flag,
-  fieldValidation: word("fieldValidation", '"Ignore", "Warn" or "Strict"', [
-    "Ignore",
-    "Warn",
-    "Strict",
-  ]),
+  fieldValidation: word("fieldValidation", '"Ignore", "Warn" or "Strict"'),
 };
 
 export const WRITE_OPTIONS: Kinds<KubeWriteOptions> = { ...READ_OPTIONS, ...WRITTEN };
@@ -328,11 +324,7 @@ export const UPGRADE_OPTIONS: Kinds<KubeUpgradeOptions> = {
   from: kind("managers", requireManagers),
 };
 
-const propagation = word("propagation", '"Background", "Foreground" or "Orphan"', [
-  "Background",
-  "Foreground",
-  "Orphan",
-]);
+const propagation = word("propagation", '"Background", "Foreground" or "Orphan"');
 const gracePeriodSeconds = kind("seconds", requireSeconds);
 
 export const DELETE_OPTIONS: Kinds<KubeDeleteOptions> = {
@@ -364,12 +356,10 @@ export const WATCH_OPTIONS: Kinds<KubeWatchOptions> = {
   bookmarks: flag,
 };
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-
 export const REQUEST_OPTIONS: Kinds<KubeRequestOptions> = {
   ...CALL_OPTIONS,
   path: required(kind("requestPath", requireRequestPath)),
-  method: word("httpMethod", METHODS.map((one) => JSON.stringify(one)).join(", "), METHODS),
+  method: word("httpMethod", '"GET", "POST", "PUT", "PATCH", "DELETE"'),
   query: record,
   body: anything,
   contentType: text,

@@ -1,4 +1,4 @@
-import type { PassiveClock } from "@holdfast/clock";
+import type { Clock } from "@holdfast/clock";
 import type { Random } from "@holdfast/wait";
 import { isEqual, type JsonObject, metadataOf } from "../../object/json.ts";
 import { orderedMetadata } from "../../object/metadata.ts";
@@ -37,25 +37,28 @@ export interface AdmittedWrite {
 /** Where objects are, and what new ones are made of. */
 export interface ObjectsOptions {
   readonly state: ApiState;
-  readonly clock: PassiveClock;
+  readonly clock: Clock;
   readonly random: Random;
 }
 
 /** The stored objects, as calls see them. */
 export class Objects {
+  readonly state: ApiState;
+  readonly clock: Clock;
   readonly random: Random;
-  readonly #state: ApiState;
-  readonly #clock: PassiveClock;
 
   constructor({ state, clock, random }: ObjectsOptions) {
-    this.#state = state;
-    this.#clock = clock;
+    this.state = state;
+    this.clock = clock;
     this.random = random;
   }
 
+  /** The time of the server, in milliseconds since the epoch. */
+  readonly time = (): number => this.clock.now();
+
   /** The object that a call names, or undefined. */
   find(call: ApiCall): JsonObject | undefined {
-    const found = this.#state.store(call.served.storeKey).get(keyOfCall(call, call.name));
+    const found = this.state.store(call.served.storeKey).get(keyOfCall(call, call.name));
     return found && asServed(call.served, found);
   }
 
@@ -68,17 +71,17 @@ export class Objects {
 
   /** The objects that a call selects. */
   selected(call: ApiCall): readonly JsonObject[] {
-    return listPage(this.#state, call).objects;
+    return listPage(this.state, call).objects;
   }
 
   /** Whether there is an object of this name where a call looks. */
   has(call: ApiCall, name: string): boolean {
-    return this.#state.store(call.served.storeKey).get(keyOfCall(call, name)) !== undefined;
+    return this.state.store(call.served.storeKey).get(keyOfCall(call, name)) !== undefined;
   }
 
   /** The time of the server, as objects have it. */
   now(): string {
-    return `${new Date(this.#clock.now()).toISOString().slice(0, 19)}Z`;
+    return `${new Date(this.time()).toISOString().slice(0, 19)}Z`;
   }
 
   /**
@@ -91,14 +94,14 @@ export class Objects {
     const key = keyOfCall(call, name);
     const version = metadataOf(old ?? object)["resourceVersion"];
     if (isRemoved) {
-      if (!options.isDryRun) this.#state.write(served.storeKey, key, undefined);
+      if (!options.isDryRun) this.state.write(served.storeKey, key, undefined);
       return withVersion(object, version);
     }
     const stored = options.managers === undefined ? object : withoutUnwantedNulls(served, object);
     const same = withVersion(stored, version);
     if (options.isDryRun || (old !== undefined && isEqual(same, old))) return same;
     const write = (made: string) => withVersion(asStored(served, stored), made);
-    return asServed(served, this.#state.write(served.storeKey, key, write) as JsonObject);
+    return asServed(served, this.state.write(served.storeKey, key, write) as JsonObject);
   }
 }
 
