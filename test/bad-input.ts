@@ -1,7 +1,7 @@
 // Tests of bad input, generated from tables. A row of a table is a door: a public function or class, a valid
 // call of it, and the kind of each parameter. The kinds hold the bad values and the words of the errors.
 import { readFileSync } from "node:fs";
-import type { Kinds as KindsOfOptions, Kind as OptionKind } from "@holdfast/clock/internal";
+import type { Kinds as KindsOfOptions, Kind as OptionKind } from "@holdfast/kit";
 import { describe, expect, it } from "vitest";
 
 /** A bad value for a parameter or an option, and the error that refuses it. */

@@ -1,7 +1,7 @@
-import type { Kinds } from "@holdfast/clock/internal";
 import { FakeClock } from "@holdfast/clock/testing";
 import * as root from "@holdfast/fake-apiserver";
 import { explore, FakeApi, type Fault } from "@holdfast/fake-apiserver";
+import type { Kinds } from "@holdfast/kit";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
 import * as kinds from "../../../test/bad-input.ts";

@@ -1,4 +1,4 @@
-import { type Kind, kind, methods, requireOptions } from "@holdfast/clock/internal";
+import { type Kind, kind, methods, requireOptions } from "@holdfast/kit";
 import { LOGGER } from "./logger.ts";
 
 export const anyLogger: Kind = methods(...LOGGER);

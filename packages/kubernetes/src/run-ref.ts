@@ -1,5 +1,5 @@
-import { anything, flag, type Kinds, read } from "@holdfast/clock/internal";
 import type { RunOptions } from "@holdfast/controller";
+import { anything, flag, type Kinds, read } from "@holdfast/kit";
 
 export const RUN_OPTIONS: Kinds<RunOptions> = {
   ref: flag,

@@ -1,4 +1,4 @@
-import type { Kinds } from "@holdfast/clock/internal";
+import type { Kinds } from "@holdfast/kit";
 import {
   all,
   anyObject,

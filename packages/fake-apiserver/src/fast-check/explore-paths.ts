@@ -1,3 +1,4 @@
+import type { FakeClock } from "@holdfast/clock/testing";
 import {
   findByCode,
   func,
@@ -8,8 +9,8 @@ import {
   required,
   text,
   whole,
-} from "@holdfast/clock/internal";
-import type { FakeClock } from "@holdfast/clock/testing";
+} from "@holdfast/kit";
+import { resourceName } from "@holdfast/kit/kubernetes";
 import {
   isApiError,
   type KubeClient,
@@ -17,7 +18,6 @@ import {
   type OperatorSetup,
   type Resource,
 } from "@holdfast/kubernetes";
-import { resourceName } from "@holdfast/kubernetes/internal";
 import * as fc from "fast-check";
 import { isEqual, own } from "../object/json.ts";
 import { anyResource, resourceList } from "../server/kinds.ts";

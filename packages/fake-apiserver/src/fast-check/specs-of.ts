@@ -1,6 +1,6 @@
-import { type Kinds, kind, read, requireMethods, requireOptions } from "@holdfast/clock/internal";
+import { type Kinds, kind, read, requireMethods, requireOptions } from "@holdfast/kit";
+import { requireResource } from "@holdfast/kit/kubernetes";
 import type { KubeObject, Resource } from "@holdfast/kubernetes";
-import { requireResource } from "@holdfast/kubernetes/internal";
 import type { Arbitrary } from "fast-check";
 import { isObject, own, propertiesOf } from "../object/json.ts";
 import { servedResource } from "../server/resource/served-resource.ts";

@@ -10,7 +10,7 @@ import {
   requireOptions,
   text,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { KubeClient, type KubeTransport, type Resource } from "@holdfast/kubernetes";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { ApiServer } from "./api-server.ts";

@@ -12,7 +12,7 @@ import {
   requireText,
   string,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { Resource } from "@holdfast/kubernetes";
 import type { ApiResponse } from "./api-response.ts";
 import { connectionError, type NamedRequest } from "./connection-error.ts";

@@ -1,6 +1,6 @@
-import { type Kind, kind, requireArray } from "@holdfast/clock/internal";
+import { type Kind, kind, requireArray } from "@holdfast/kit";
+import { requireResource } from "@holdfast/kit/kubernetes";
 import type { Resource } from "@holdfast/kubernetes";
-import { requireResource } from "@holdfast/kubernetes/internal";
 
 export const anyResource: Kind = kind("anyResource", (path, resource: Resource) =>
   requireResource(resource, path),

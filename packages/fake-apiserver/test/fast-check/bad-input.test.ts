@@ -1,6 +1,6 @@
-import type { Kinds } from "@holdfast/clock/internal";
 import * as fastCheck from "@holdfast/fake-apiserver/fast-check";
 import { explorePaths, PathError, specsOf } from "@holdfast/fake-apiserver/fast-check";
+import type { Kinds } from "@holdfast/kit";
 import * as fc from "fast-check";
 import * as kinds from "../../../../test/bad-input.ts";
 import { PATH_OPTIONS } from "../../src/fast-check/explore-paths.ts";

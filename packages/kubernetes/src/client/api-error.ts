@@ -1,12 +1,4 @@
-import {
-  anything,
-  findByCode,
-  type Kinds,
-  messageOf,
-  read,
-  required,
-  string,
-} from "@holdfast/clock/internal";
+import { anything, findByCode, type Kinds, messageOf, read, required, string } from "@holdfast/kit";
 import { RetryAfterError } from "@holdfast/wait";
 import { printable } from "../printable.ts";
 

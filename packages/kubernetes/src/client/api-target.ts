@@ -1,11 +1,12 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { type Kinds, messageOf, methods, RepeatedLines, required } from "@holdfast/clock/internal";
 import { defaultLogger, type Logger } from "@holdfast/controller";
+import { type Kinds, messageOf, methods, RepeatedLines, required } from "@holdfast/kit";
+import { resourceName } from "@holdfast/kit/kubernetes";
 import type { Random } from "@holdfast/wait";
 import { anyLogger } from "../kinds.ts";
 import { KUBERNETES_METRICS, type KubernetesMetrics } from "../kubernetes-metrics.ts";
 import { warn } from "../logger.ts";
-import { type Resource, resourceName } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { ApiTarget } from "./api-request.ts";
 import { WarningLog } from "./warning-log.ts";

@@ -16,10 +16,10 @@ import {
   requireWhole,
   text,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
+import { segment } from "@holdfast/kit/kubernetes";
 import { record } from "../kinds.ts";
 import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
-import { segment } from "../object/resource-name.ts";
 import type { FieldSelector, LabelSelector } from "../object/selector.ts";
 import type { ApiRequest } from "./api-request.ts";
 import type { ApplyUpgrade } from "./apply-upgrade.ts";

@@ -1,4 +1,4 @@
-import { requireMethods, requireText } from "@holdfast/clock/internal";
+import { requireMethods, requireText } from "@holdfast/kit";
 import { poll } from "@holdfast/wait";
 import { builtIn } from "../object/built-in.ts";
 import type { KubeObject, ObjectMeta, StoredObject } from "../object/kube-object.ts";

@@ -1,4 +1,4 @@
-import { func, type Kinds, read } from "@holdfast/clock/internal";
+import { func, type Kinds, read } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import {
   API_TARGET_OPTIONS,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "@holdfast/clock";
-import { requireFunction } from "@holdfast/clock/internal";
+import { requireFunction } from "@holdfast/kit";
+import { requireResource } from "@holdfast/kit/kubernetes";
 import type {
   ApplyInput,
   CreateInput,
@@ -13,7 +14,7 @@ import type {
 } from "../object/kube-object.ts";
 import { acceptFor, requireWritable } from "../object/metadata-of.ts";
 import type { ObjectName, ObjectRef } from "../object/object-ref.ts";
-import { type Resource, requireResource } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 import { objectPath } from "../object/resource-path.ts";
 import { ApiError, isNotFound } from "./api-error.ts";
 import { type ApiRequest, requestAny } from "./api-request.ts";

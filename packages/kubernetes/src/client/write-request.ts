@@ -1,4 +1,4 @@
-import { type Kinds, requireOptions } from "@holdfast/clock/internal";
+import { type Kinds, requireOptions } from "@holdfast/kit";
 import { requireOwnersNearby } from "../object/known-owners.ts";
 import type { CachedObject, DeepReadonly, KubeObject, ObjectMeta } from "../object/kube-object.ts";
 import { requireWritable } from "../object/metadata-of.ts";

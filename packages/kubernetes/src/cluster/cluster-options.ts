@@ -8,7 +8,7 @@ import {
   requireBetween,
   requireWhole,
   text,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
 import {
   API_TARGET_OPTIONS,

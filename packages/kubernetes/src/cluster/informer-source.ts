@@ -1,6 +1,6 @@
 import { onAbort } from "@holdfast/clock";
-import { func, type Kinds, read, requireAnswer } from "@holdfast/clock/internal";
 import type { Source, SourceContext } from "@holdfast/controller";
+import { func, type Kinds, read, requireAnswer } from "@holdfast/kit";
 import { changesBetween, type ObjectChange } from "../cache/change.ts";
 import type { ObjectTable } from "../cache/object-table.ts";
 import type { CachedObject } from "../object/kube-object.ts";

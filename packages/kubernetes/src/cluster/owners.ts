@@ -1,8 +1,9 @@
-import { flag, type Kinds, read, requireOptions } from "@holdfast/clock/internal";
+import { flag, type Kinds, read, requireOptions } from "@holdfast/kit";
+import { requireResource } from "@holdfast/kit/kubernetes";
 import type { ObjectChange } from "../cache/change.ts";
 import { rememberOwner } from "../object/known-owners.ts";
 import type { DeepReadonly, KubeObject, OwnerReference } from "../object/kube-object.ts";
-import { type Resource, requireResource } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 
 /** Options for {@link ownerOf}. */
 export interface OwnerOfOptions {

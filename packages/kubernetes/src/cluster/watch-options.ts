@@ -8,12 +8,13 @@ import {
   requireArray,
   requireHooks,
   requireOptions,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
+import { requireResource } from "@holdfast/kit/kubernetes";
 import type { IndexFunction } from "../cache/object-index.ts";
 import { withoutManagedFields } from "../cache/object-shape.ts";
 import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
 import { metadataOf } from "../object/metadata-of.ts";
-import { type Resource, requireResource } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 import { collectionPath } from "../object/resource-path.ts";
 import {
   type FieldSelector,

@@ -1,17 +1,17 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { type Kinds, loopClock, methods, positive, read, required } from "@holdfast/clock/internal";
 import {
   type LeaseRecord,
   LockConflictError,
   type ResourceLock,
   type Versioned,
 } from "@holdfast/controller";
+import { type Kinds, loopClock, methods, positive, read, required } from "@holdfast/kit";
+import { namespaceName, segment } from "@holdfast/kit/kubernetes";
 import { findApiError, isNotFound, withRetryAfter } from "../client/api-error.ts";
 import type { KubeCallOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { StoredObject } from "../object/kube-object.ts";
-import { namespaceName, segment } from "../object/resource-name.ts";
 import { type LeaseObject, newLease, recordOf, withRecord, writtenAt } from "./lease-object.ts";
 
 export const LEASE_LOCK_OPTIONS: Kinds<LeaseLockOptions> = {

@@ -1,4 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
+import { defaultLogger, type Logger } from "@holdfast/controller";
 import {
   func,
   type Kinds,
@@ -9,8 +10,7 @@ import {
   required,
   requireText,
   text,
-} from "@holdfast/clock/internal";
-import { defaultLogger, type Logger } from "@holdfast/controller";
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import type { KubeClient } from "../client/kube-client.ts";
 import { anyLogger } from "../kinds.ts";

@@ -1,3 +1,4 @@
+import type { ReconcileResult } from "@holdfast/controller";
 import {
   anything,
   func,
@@ -8,14 +9,14 @@ import {
   requireMethods,
   requireOptions,
   requireText,
-} from "@holdfast/clock/internal";
-import type { ReconcileResult } from "@holdfast/controller";
+} from "@holdfast/kit";
+import { requireResource } from "@holdfast/kit/kubernetes";
 import { findApiError, isNotFound } from "../client/api-error.ts";
 import type { KubeWriteOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { CachedObject, JsonPatch, KubeObject } from "../object/kube-object.ts";
 import { keyOf } from "../object/object-ref.ts";
-import { type Resource, requireResource } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 import {
   additionOf,
   type FinalizedObject,

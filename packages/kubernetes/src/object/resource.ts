@@ -6,11 +6,11 @@ import {
   required,
   requireOptions,
   requireText,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
+import { requireApiVersion, requireKind, requirePlural } from "@holdfast/kit/kubernetes";
 import { type CrdOptions, crdOf } from "../schema/crd.ts";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "../schema/standard-schema.ts";
 import type { KubeObject, StatusCondition } from "./kube-object.ts";
-import { requireApiVersion, requireKind, requirePlural } from "./resource-name.ts";
 
 /** Errors call the options by their names alone: those of a manifest are checked too. */
 export const CUSTOM_RESOURCE_OPTIONS: Kinds<CustomResourceOptions> = {

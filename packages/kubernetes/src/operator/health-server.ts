@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onAbort, realClock } from "@holdfast/clock";
+import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
 import {
   func,
   type Kinds,
@@ -14,9 +15,8 @@ import {
   requireWhole,
   text,
   yieldTurn,
-} from "@holdfast/clock/internal";
-import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
-import { boundedServer } from "@holdfast/controller/internal";
+} from "@holdfast/kit";
+import { boundedServer } from "@holdfast/kit/node";
 import { anyLogger } from "../kinds.ts";
 import { runRef } from "../run-ref.ts";
 

@@ -1,5 +1,14 @@
 import { hostname } from "node:os";
 import { type Clock, realClock } from "@holdfast/clock";
+import type {
+  Controller,
+  LeaderElectorOptions,
+  Leadership,
+  Logger,
+  Runnable,
+  ShardsOptions,
+  SignalSource,
+} from "@holdfast/controller";
 import {
   flag,
   func,
@@ -10,29 +19,20 @@ import {
   parsed,
   read,
   requireBetween,
+  requireDurations,
   required,
   requireWhole,
   text,
-} from "@holdfast/clock/internal";
-import type {
-  Controller,
-  LeaderElectorOptions,
-  Leadership,
-  Logger,
-  Runnable,
-  ShardsOptions,
-  SignalSource,
-} from "@holdfast/controller";
-import { requireDurations } from "@holdfast/controller/internal";
+  uuidFrom,
+} from "@holdfast/kit";
+import { namespaceName, requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
 import type { Random } from "@holdfast/wait";
-import { uuidFrom } from "@holdfast/wait/internal";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { type ClusterOptions, FOLLOWING_OPTIONS } from "../cluster/cluster-options.ts";
 import type { EventRecorder } from "../helper/event-recorder.ts";
 import { anyLogger } from "../kinds.ts";
 import { programLogger } from "../logger.ts";
-import { namespaceName, requireNamespace, requireSegment } from "../object/resource-name.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { OperatorControllerArguments } from "./failure-events.ts";
 import { HEALTH_OPTIONS, type HealthServerOptions } from "./health-server.ts";

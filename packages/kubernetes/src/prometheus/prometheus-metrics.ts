@@ -1,5 +1,5 @@
-import { type Kinds, methods, read } from "@holdfast/clock/internal";
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
+import { type Kinds, methods, read } from "@holdfast/kit";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { OperatorMetrics } from "../operator/operator-metrics.ts";
 import { InformerGauges } from "./informer-gauges.ts";

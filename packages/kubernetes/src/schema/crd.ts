@@ -7,8 +7,8 @@ import {
   requireBoolean,
   required,
   text,
-} from "@holdfast/clock/internal";
-import { isObject, type JsonObject, own } from "./json.ts";
+} from "@holdfast/kit";
+import { isObject, type JsonObject, own } from "@holdfast/kit/kubernetes";
 import { type JsonSchema, type StandardSchema, structuralPart } from "./standard-schema.ts";
 
 /** A rule in CEL (the Common Expression Language), which a server checks with each write. */

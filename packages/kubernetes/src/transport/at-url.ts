@@ -1,4 +1,4 @@
-import { func, type Kinds, kind, text } from "@holdfast/clock/internal";
+import { func, type Kinds, kind, text } from "@holdfast/kit";
 import { AgentKeeper, newAgent, type TlsParts } from "./agents.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";

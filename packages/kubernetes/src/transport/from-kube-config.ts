@@ -1,5 +1,5 @@
 import type { Agent } from "node:http";
-import { requireMethods } from "@holdfast/clock/internal";
+import { requireMethods } from "@holdfast/kit";
 import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent, type TlsParts } from "./agents.ts";
 import { CredentialCache, Credentials } from "./credentials.ts";

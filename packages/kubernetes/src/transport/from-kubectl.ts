@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { type Kinds, parsed, requireText, text } from "@holdfast/clock/internal";
+import { type Kinds, parsed, requireText, text } from "@holdfast/kit";
 import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";

@@ -6,7 +6,7 @@ import {
   required,
   requireOptions,
   requireText,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 
 /** The user as whom requests are made; see `impersonate` of {@link AtUrlOptions}. */
 export interface Impersonation {

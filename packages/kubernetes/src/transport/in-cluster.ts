@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Kinds, text } from "@holdfast/clock/internal";
+import { type Kinds, text } from "@holdfast/kit";
 import { record } from "../kinds.ts";
 import { programLogger } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";

@@ -1,6 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { type Kinds, loopClock, read } from "@holdfast/clock/internal";
 import { defaultLogger, type Logger } from "@holdfast/controller";
+import { type Kinds, loopClock, read } from "@holdfast/kit";
 import { anyLogger } from "../kinds.ts";
 
 export const TRANSPORT_OPTIONS: Kinds<TransportOptions> = {
