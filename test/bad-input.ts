@@ -60,12 +60,11 @@ export function except(value: unknown, error: string): Kind {
 export function required(kind: Kind): Kind {
   return (path, valid) => {
     const mistakes = kind(path, valid);
-    if (mistakes.some(({ path: place, value }) => place === path && value === undefined))
-      return mistakes;
-    const onNull = mistakes.find(({ path: place, value }) => place === path && value === null);
+    if (mistakes.some(({ value }) => value === undefined)) return mistakes;
+    const onNull = mistakes.find(({ value }) => value === null);
     if (onNull === undefined) throw new Error(`no mistake to derive a missing ${path} from`);
     const error = onNull.error.replace(/null$/, "undefined");
-    return [{ path, value: undefined, error }, ...mistakes];
+    return [{ path: onNull.path, value: undefined, error }, ...mistakes];
   };
 }
 
@@ -233,7 +232,7 @@ export function optionsOf<Type extends object>(
   const testOf = ({ name, bounds, isRequired }: OptionKind): Kind => {
     const kind = own[name] ?? OF_SOURCE[name]?.(...(bounds as never[]));
     if (kind === undefined) throw new Error(`no bad values are known of the kind ${name}`);
-    return isRequired ? required(kind) : kind;
+    return isRequired && kind !== unchecked ? required(kind) : kind;
   };
   const entries = Object.entries<OptionKind>(kinds);
   return object<object>(Object.fromEntries(entries.map(([name, kind]) => [name, testOf(kind)])));

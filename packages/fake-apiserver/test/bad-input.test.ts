@@ -1,11 +1,18 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import * as root from "@holdfast/fake-apiserver";
-import { explore, FakeApi } from "@holdfast/fake-apiserver";
+import { explore, FakeApi, type Fault } from "@holdfast/fake-apiserver";
+import type { Kinds } from "@holdfast/kit";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
 import * as kinds from "../../../test/bad-input.ts";
 import { ofSettings } from "../../../test/explore-settings.ts";
 import { EXPLORE_OPTIONS } from "../src/explore/explore-options.ts";
+import {
+  FAKE_API_LISTEN_OPTIONS,
+  FAKE_API_OPTIONS,
+  FAKE_API_START_OPTIONS,
+} from "../src/server/fake-api.ts";
+import { FAULT_RULE, FAULTS } from "../src/server/faults.ts";
 
 const { all, constructs, except, method, required, text } = kinds;
 
@@ -16,11 +23,51 @@ const f = (): never => {
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
 const api = new FakeApi({ clock, resources: [ConfigMap] });
 
-const isClock = kinds.methods("monotonic", "newTimer", "afterFunc");
 const isObject = kinds.anyObject;
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
 
 const ofOperators = { ...ofSettings, resources: kinds.arrayOf(isResource), shards: isObject };
+/** Functions are allowed too. */
+function orFunction(kind: kinds.Kind): kinds.Kind {
+  return (path, valid) => kind(path, valid).filter(({ value }) => typeof value !== "function");
+}
+
+const own = {
+  resourceList: kinds.arrayOf(isResource),
+  array: kinds.arrayOf(kinds.unchecked),
+  record: isObject,
+  delay: kinds.delay,
+  history: (path: string) =>
+    [null, 5, "all"].map((value) => ({
+      path,
+      value,
+      error: `RangeError: ${path} must be "kept" or "lost", got ${JSON.stringify(value)}`,
+    })),
+  fault: orFunction(
+    kinds.data({
+      type: required(
+        all(
+          text,
+          except(
+            "burn",
+            'RangeError: rule.fault.type must be one of status, text, reject, drop, reset, close, stall, line, delay, got "burn"',
+          ),
+        ),
+      ),
+    }),
+  ),
+};
+const options = <Type extends object>(table: Kinds<Type>): kinds.Kind =>
+  kinds.optionsOf(table, own);
+
+/** A valid one of each type. */
+const faults: readonly Fault[] = [
+  { type: "status", status: 503 },
+  { type: "text", text: "a" },
+  ...(["reject", "drop", "reset", "close", "stall"] as const).map((type) => ({ type })),
+  { type: "line", text: "a" },
+  { type: "delay", delay: 1 },
+];
 
 const doors = [
   kinds.rejects(
@@ -40,84 +87,22 @@ const doors = [
   constructs(
     FakeApi,
     [{ clock, resources: [ConfigMap] }],
-    [
-      "options",
-      required(
-        kinds.object({
-          clock: required(isClock),
-          resources: required(kinds.arrayOf(isResource)),
-          random: kinds.func,
-          keptRequests: kinds.outside("a whole number of at least 1", 0, 1.5),
-        }),
-      ),
-    ],
+    ["options", required(options(FAKE_API_OPTIONS))],
   ),
-  method(
-    api,
-    "start",
-    "rejects",
-    [{}],
-    [
-      "options",
-      kinds.object({
-        history: (path) =>
-          [null, 5, "all"].map((value) => ({
-            path,
-            value,
-            error: `RangeError: ${path} must be "kept" or "lost", got ${JSON.stringify(value)}`,
-          })),
-      }),
-    ],
-  ),
+  method(api, "start", "rejects", [{}], ["options", options(FAKE_API_START_OPTIONS)]),
   method(api, "restore", "throws", [{}], ["snapshot", required(isObject)]),
-  method(
-    api,
-    "intercept",
-    "throws",
-    [{ fault: { type: "drop" } }],
-    [
-      "rule",
-      required(
-        kinds.object({
-          fault: required(
-            orFunction(
-              kinds.object({
-                type: required(
-                  all(
-                    text,
-                    except(
-                      "burn",
-                      'RangeError: rule.fault.type must be one of status, text, reject, drop, reset, close, stall, line, delay, got "burn"',
-                    ),
-                  ),
-                ),
-              }),
-            ),
-          ),
-          verbs: kinds.arrayOf(kinds.unchecked),
-          resource: isObject,
-          when: kinds.func,
-          times: kinds.outside("a whole number of at least 1", 0, 1.5),
-        }),
-      ),
-    ],
+  method(api, "intercept", "throws", [{ fault: { type: "drop" } }], ["rule", options(FAULT_RULE)]),
+  ...faults.map((fault) =>
+    method(
+      api,
+      "intercept",
+      "throws",
+      [{ fault }],
+      ["rule", kinds.fields({ fault: orFunction(options<object>(FAULTS[fault.type])) })],
+    ),
   ),
-  method(
-    api,
-    "listen",
-    "rejects",
-    [{}],
-    [
-      "options",
-      kinds.object({ port: kinds.outside("a number from 0 to 65535", -1, 65_536), token: text }),
-    ],
-  ),
+  method(api, "listen", "rejects", [{}], ["options", options(FAKE_API_LISTEN_OPTIONS)]),
 ];
-
-/** Functions are allowed too. */
-function orFunction(kind: kinds.Kind): kinds.Kind {
-  return (path, valid) => kind(path, valid).filter(({ value }) => typeof value !== "function");
-}
 
 kinds.testBadInput(doors, () => {
   expect(clock.waiters()).toBe(0);

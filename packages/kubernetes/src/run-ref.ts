@@ -1,11 +1,11 @@
 import type { RunOptions } from "@holdfast/controller";
-import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/kit";
+import { anything, flag, type Kinds, read } from "@holdfast/kit";
 
-const OPTIONS: OptionNames<RunOptions> = {
-  ref: true,
-  leadership: true,
-  shards: true,
-  stopWithin: true,
+export const RUN_OPTIONS: Kinds<RunOptions> = {
+  ref: flag,
+  leadership: anything,
+  shards: anything,
+  stopWithin: anything,
 };
 
 /**
@@ -14,8 +14,6 @@ const OPTIONS: OptionNames<RunOptions> = {
  * @throws TypeError that names the option
  */
 export function runRef(options: RunOptions): boolean {
-  requireOptions("options", options, "run", OPTIONS);
-  const { ref = true } = options;
-  requireBoolean("options.ref", ref);
+  const { ref = true } = read("options", options, "run", RUN_OPTIONS);
   return ref;
 }

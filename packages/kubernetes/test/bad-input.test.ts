@@ -1,29 +1,20 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import type { RunOptions } from "@holdfast/controller";
 import * as root from "@holdfast/kubernetes";
 import {
   builtIn,
   Cluster,
-  type ClusterOptions,
   customResource,
   EventRecorder,
-  type EventRecorderOptions,
-  type FinalizeOptions,
   finalize,
   fromCrd,
   HealthServer,
-  type HealthServerOptions,
   type KubeObject,
   keyOf,
   LeaseLock,
-  type LeaseLockOptions,
   metadataOf,
-  type OperatorOptions,
-  type OwnerOfOptions,
   ownConditions,
   ownerOf,
   ownerReference,
-  type RemoveFinalizerOptions,
   removeFinalizer,
   runOperator,
   setCondition,
@@ -34,8 +25,27 @@ import { Registry } from "prom-client";
 import { expect } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import * as kinds from "../../../test/bad-input.ts";
+import { API_ERROR_OPTIONS } from "../src/client/api-error.ts";
+import { CLUSTER_OPTIONS } from "../src/cluster/cluster-options.ts";
+import { INFORMER_SOURCE_OPTIONS } from "../src/cluster/informer-source.ts";
+import { OWNER_OF_OPTIONS } from "../src/cluster/owners.ts";
+import { WATCH_OPTIONS } from "../src/cluster/watch-options.ts";
+import { LEASE_LOCK_OPTIONS } from "../src/election/lease-lock.ts";
+import { EVENT_RECORDER_OPTIONS } from "../src/helper/event-recorder-options.ts";
+import { FINALIZE_OPTIONS, REMOVE_FINALIZER_OPTIONS } from "../src/helper/finalize.ts";
+import { CUSTOM_RESOURCE_OPTIONS } from "../src/object/resource.ts";
+import { HEALTH_SERVER_OPTIONS } from "../src/operator/health-server.ts";
+import {
+  OPERATOR_ELECTION_OPTIONS,
+  OPERATOR_OPTIONS,
+  OPERATOR_SHARDS_OPTIONS,
+} from "../src/operator/operator-options.ts";
+import { OPERATOR_PROMETHEUS_OPTIONS } from "../src/prometheus/prometheus-metrics.ts";
+import { RUN_OPTIONS } from "../src/run-ref.ts";
+import { PRINTER_COLUMN, VALIDATION_RULE } from "../src/schema/crd.ts";
+import { options } from "./option-kinds.ts";
 
-const { all, constructs, method, rejects, required, text, throws } = kinds;
+const { all, constructs, except, method, rejects, required, text, throws, unchecked } = kinds;
 
 const clock = new FakeClock();
 const { signal: live } = new AbortController();
@@ -51,75 +61,42 @@ const stored = {
   metadata: { ...ann.metadata, uid: "1", resourceVersion: "1", creationTimestamp: "" },
 };
 
-const isClock = kinds.methods("monotonic", "newTimer", "afterFunc", "sleep");
-const isLogger = kinds.methods("debug", "info", "warn", "error");
-const isMetrics = kinds.methods("requested", "listed", "watchEnded", "rejected", "applySkipped");
 const isObject = kinds.anyObject;
-const hasNoMore = kinds.object({});
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
-
-/** A word that must be one of the given kind of name. */
-const name = (kind: string, ...bad: readonly string[]): kinds.Kind =>
-  all(text, (path) =>
-    bad.map((value) => ({
-      path,
-      value,
-      error: `RangeError: ${path} must be ${kind}, got ${JSON.stringify(value)}`,
-    })),
-  );
-const LABEL = "a namespace: at most 63 of a-z, 0-9 and -, no - at either end";
-const dnsLabel = name(LABEL, "..", "a/b", "A", "a".repeat(64));
-const segment = name(
-  'a name: at most 253 characters, no "/" and no "%", not "." or ".."',
-  "..",
-  "a/b",
-  "a%2fb",
-);
 
 const cluster = new Cluster({ transport, clock });
 const client = { get: f, list: f, find: f, create: f, update: f, patch: f };
 const recorder = new EventRecorder({ client, controller: "a", clock } as never);
 const server = new HealthServer();
 const informer = cluster.watch(ConfigMap);
-const metrics = Object.fromEntries(
-  [
-    "requested",
-    "listed",
-    "watchEnded",
-    "rejected",
-    "applySkipped",
-    "controller",
-    "queue",
-    "leadership",
-    "shards",
-    "informers",
-  ].map((each) => [each, f]),
-);
-const operator = { name: "a", transport, setup: f, leaderElection: false, health: false } as const;
+const operator = { name: "a", transport, setup: f } as const;
+const leases = { namespace: "a" };
 
-const runOptions = [
-  "options",
-  kinds.object<RunOptions>({
-    ref: kinds.flag,
-    leadership: kinds.unchecked,
-    shards: kinds.unchecked,
-    stopWithin: kinds.unchecked,
-  }),
-] as const;
+const runOptions = ["options", options(RUN_OPTIONS)] as const;
 
 const objectDoors = [
   throws(builtIn, ["v1", "ConfigMap"], ["apiVersion", required(text)], ["kind", required(text)]),
   throws(
     customResource,
-    [{ apiVersion: "a.b/v1", kind: "A", plural: "as" }],
+    [
+      {
+        ...{ apiVersion: "a.b/v1", kind: "A", plural: "as", spec: { type: "object" } },
+        ...{ rules: [{ rule: "true" }], columns: [{ name: "a", path: ".spec.a" }] },
+      },
+    ],
     [
       "options",
-      all(
-        hasNoMore,
-        () => kinds.named("apiVersion", text)("", undefined).map(inOptions("apiVersion")),
-        () => kinds.named("kind", text)("", undefined).map(inOptions("kind")),
-        () => kinds.named("plural", text)("", undefined).map(inOptions("plural")),
-      ),
+      options(CUSTOM_RESOURCE_OPTIONS, {
+        apiVersion: kinds.named("apiVersion", text),
+        kind: kinds.named("kind", text),
+        plural: kinds.named("plural", text),
+        scope: except("All", 'RangeError: scope must be "Namespaced" or "Cluster", got "All"'),
+        conditions: kinds.named("conditions", kinds.flag),
+        rules: kinds.named("rules", kinds.arrayOf(options(VALIDATION_RULE))),
+        columns: kinds.named("columns", kinds.arrayOf(options(PRINTER_COLUMN))),
+        shortNames: kinds.named("shortNames", kinds.arrayOf(unchecked)),
+        categories: kinds.named("categories", kinds.arrayOf(unchecked)),
+      }),
     ],
   ),
   throws(fromCrd, [{}, "v1"], ["crd", isObject], ["version", kinds.unchecked]),
@@ -129,7 +106,7 @@ const objectDoors = [
     ownerOf,
     [ConfigMap, {}],
     ["resource", required(isResource)],
-    ["options", kinds.object<OwnerOfOptions>({ everyOwner: kinds.flag })],
+    ["options", options(OWNER_OF_OPTIONS)],
   ),
   throws(
     ownerReference,
@@ -156,98 +133,32 @@ const quantityDoors = [
   method(gibibyte, "compare", "throws", ["1"], ["other", quantity]),
 ];
 
-/** Puts the bad value of an option among valid ones. */
-function inOptions(option: string) {
-  return <M extends { value: unknown }>(mistake: M): M => ({
-    ...mistake,
-    value: { apiVersion: "a.b/v1", kind: "A", plural: "as", [option]: mistake.value },
-  });
-}
-
 const clusterDoors = [
-  constructs(
-    Cluster,
-    [{ transport }],
-    [
-      "options",
-      required(
-        kinds.object<ClusterOptions>({
-          transport: required(kinds.methods("send")),
-          name: text,
-          fieldManager: text,
-          clock: kinds.methods("now", "monotonic", "newTimer", "afterFunc", "sleep"),
-          random: kinds.func,
-          logger: isLogger,
-          metrics: isMetrics,
-          backoff: kinds.methods("delayFunc"),
-          idleTimeout: kinds.above(0),
-          pageSize: kinds.outside("a number from 1 to 10000", 0, 10_001),
-          relistEvery: kinds.above(0),
-        }),
-      ),
-    ],
-  ),
+  constructs(Cluster, [{ transport }], ["options", required(options(CLUSTER_OPTIONS))]),
   method(
     cluster,
     "watch",
     "throws",
     [ConfigMap, {}],
     ["resource", required(isResource)],
-    [
-      "options",
-      kinds.object({
-        transform: kinds.func,
-        metadataOnly: kinds.flag,
-        namespaces: kinds.arrayOf(kinds.unchecked),
-      }),
-    ],
+    ["options", options(WATCH_OPTIONS, { labels: unchecked, fields: unchecked })],
   ),
   method(cluster, "run", "rejects", [live], ["signal", required(kinds.signal)], runOptions),
   method(cluster, "ready", "throws", [live], ["signal", required(kinds.signal)]),
   method(cluster, "catchUp", "rejects", [live], ["signal", required(kinds.signal)]),
-  method(
-    informer,
-    "source",
-    "throws",
-    [{}],
-    ["options", kinds.object({ when: kinds.func, to: kinds.func })],
-  ),
+  method(informer, "source", "throws", [{}], ["options", options(INFORMER_SOURCE_OPTIONS)]),
 ];
 
 const helperDoors = [
   constructs(
     LeaseLock,
     [{ client, namespace: "a", name: "a" } as never],
-    [
-      "options",
-      required(
-        kinds.object<LeaseLockOptions>({
-          client: required(kinds.methods("get", "list", "create", "update")),
-          namespace: required(dnsLabel),
-          name: required(segment),
-          leaseDuration: kinds.positive,
-          clock: isClock,
-        }),
-      ),
-    ],
+    ["options", required(options(LEASE_LOCK_OPTIONS))],
   ),
   constructs(
     EventRecorder,
     [{ client, controller: "a" } as never],
-    [
-      "options",
-      required(
-        kinds.object<EventRecorderOptions>({
-          client: required(kinds.methods("create", "patch")),
-          controller: required(text),
-          instance: text,
-          name: text,
-          clock: isClock,
-          random: kinds.func,
-          logger: isLogger,
-        }),
-      ),
-    ],
+    ["options", required(options(EVENT_RECORDER_OPTIONS))],
   ),
   method(recorder, "run", "rejects", [live], ["signal", required(kinds.signal)], runOptions),
   rejects(
@@ -256,20 +167,7 @@ const helperDoors = [
     ["client", required(kinds.methods("find", "patch"))],
     ["resource", required(isResource)],
     ["object", required(kinds.data({ metadata: required(kinds.data({ uid: required(text) })) }))],
-    [
-      "options",
-      required(
-        kinds.object<FinalizeOptions<KubeObject>>({
-          finalizer: required(name('a finalizer such as "example.org/cleanup"', "a", "a/", "A/a")),
-          apply: required(kinds.func),
-          cleanup: required(kinds.func),
-          // The client checks these.
-          signal: kinds.unchecked,
-          timeout: kinds.unchecked,
-          fieldManager: kinds.unchecked,
-        }),
-      ),
-    ],
+    ["options", required(options(FINALIZE_OPTIONS))],
   ),
   rejects(
     removeFinalizer,
@@ -277,112 +175,64 @@ const helperDoors = [
     ["client", required(kinds.methods("find", "patch"))],
     ["resource", required(isResource)],
     ["object", required(kinds.data({ metadata: required(kinds.data({ uid: required(text) })) }))],
-    [
-      "options",
-      required(
-        kinds.object<RemoveFinalizerOptions>({
-          finalizer: required(name('a finalizer such as "example.org/cleanup"', "a", "a/", "A/a")),
-          signal: kinds.unchecked,
-          timeout: kinds.unchecked,
-          fieldManager: kinds.unchecked,
-        }),
-      ),
-    ],
+    ["options", required(options(REMOVE_FINALIZER_OPTIONS))],
   ),
   throws(
     setCondition,
     [[], { type: "Ready", status: "True", reason: "Because" }, clock],
     ["conditions", kinds.unchecked],
     ["condition", required(kinds.data({ type: required(text), reason: required(text) }))],
-    ["clock", isClock],
+    ["clock", kinds.methods("monotonic", "newTimer", "afterFunc", "sleep")],
   ),
   throws(
     ownConditions,
     [[], [{ type: "Ready", status: "True", reason: "Because" }], clock],
     ["conditions", kinds.unchecked],
     ["own", kinds.unchecked],
-    ["clock", isClock],
+    ["clock", kinds.methods("monotonic", "newTimer", "afterFunc", "sleep")],
   ),
 ];
 
 const operatorDoors = [
-  constructs(
-    HealthServer,
-    [{}],
-    [
-      "options",
-      kinds.object<HealthServerOptions>({
-        name: text,
-        port: all(
-          kinds.outside("a whole number of at least 0", -1, 1.5),
-          kinds.outside("a number from 0 to 65535", 65_536),
-        ),
-        host: text,
-        live: isObject,
-        ready: isObject,
-        metrics: kinds.func,
-        logger: isLogger,
-      }),
-    ],
-  ),
+  constructs(HealthServer, [{}], ["options", options(HEALTH_SERVER_OPTIONS)]),
   method(server, "run", "rejects", [live], ["signal", required(kinds.signal)], runOptions),
   rejects(
     runOperator,
-    [operator, live],
+    [{ ...operator, leaderElection: leases }, live],
     [
       "options",
       required(
-        kinds.object<OperatorOptions>({
-          name: required(dnsLabel),
-          transport: required(kinds.methods("send")),
-          setup: required(kinds.func),
-          leaderElection: hasNoMore,
-          shards: hasNoMore,
-          health: hasNoMore,
-          cluster: hasNoMore,
-          compareCrds: kinds.flag,
-          signals: kinds.methods("on", "off", "exit"),
-          identity: text,
-          clock: isClock,
-          random: kinds.func,
-          logger: isLogger,
-          metrics: kinds.methods("requested", ...Object.keys(metrics).slice(1)),
+        options(OPERATOR_OPTIONS, {
+          leaderElection: options(OPERATOR_ELECTION_OPTIONS),
+          shards: kinds.object({}),
         }),
       ),
+    ],
+    ["signal", kinds.signal],
+  ),
+  rejects(
+    runOperator,
+    [{ ...operator, shards: leases }, live],
+    [
+      "options",
+      options(OPERATOR_OPTIONS, {
+        leaderElection: unchecked,
+        shards: options(OPERATOR_SHARDS_OPTIONS),
+      }),
     ],
     ["signal", kinds.signal],
   ),
   throws(
     prometheusMetrics,
     [{ register: new Registry() }],
-    [
-      "options",
-      kinds.object({
-        register: kinds.methods("registerMetric", "metrics"),
-        controllers: kinds.methods("controller", "queue", "leadership", "shards"),
-      }),
-    ],
+    ["options", options(OPERATOR_PROMETHEUS_OPTIONS)],
   ),
 ];
 
 const apiErrorDoor = constructs(
   root.ApiError,
   [{ statusCode: 404, reason: "", message: "gone", details: {}, method: "GET", path: "/a" }],
-  [
-    "options",
-    required(
-      kinds.object<root.ApiErrorOptions>({
-        statusCode: kinds.unchecked,
-        reason: kinds.unchecked,
-        message: required(kinds.string),
-        details: kinds.unchecked,
-        retryAfter: kinds.unchecked,
-        date: kinds.unchecked,
-        method: kinds.unchecked,
-        path: kinds.unchecked,
-      }),
-    ),
-  ],
+  ["options", required(options(API_ERROR_OPTIONS))],
 );
 
 const doors = [

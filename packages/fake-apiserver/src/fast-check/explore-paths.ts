@@ -1,16 +1,18 @@
 import type { FakeClock } from "@holdfast/clock/testing";
 import {
   findByCode,
-  type OptionNames,
-  requireArray,
-  requireFunction,
-  requireMethods,
-  requireOptions,
-  requirePositive,
-  requireText,
-  requireWhole,
+  func,
+  type Kinds,
+  methods,
+  positive,
+  read,
+  required,
+  text,
+  whole,
 } from "@holdfast/kit";
-import { requireResource, resourceName } from "@holdfast/kit/kubernetes";
+
+import { resourceName } from "@holdfast/kit/kubernetes";
+
 import {
   isApiError,
   type KubeClient,
@@ -20,6 +22,7 @@ import {
 } from "@holdfast/kubernetes";
 import * as fc from "fast-check";
 import { isEqual, own } from "../object/json.ts";
+import { anyResource, resourceList } from "../server/kinds.ts";
 import type { NormalForm } from "../server/normal-form.ts";
 import { differenceOf } from "./difference.ts";
 import { PathProblem, PathWorld, type PathWorldOptions } from "./path-world.ts";
@@ -27,19 +30,21 @@ import { type SpecOf, specsOf } from "./specs-of.ts";
 
 const CODE = "ERR_KUBERNETES_PATH";
 
-const OPTIONS: OptionNames<PathOptions<KubeObject>> = {
-  setup: true,
-  resource: true,
-  resources: true,
-  specs: true,
-  invalid: true,
-  prepare: true,
-  normalise: true,
-  quiet: true,
-  maxLength: true,
-  runs: true,
-  seed: true,
-  path: true,
+const arbitrary = methods("generate", "shrink");
+
+export const PATH_OPTIONS: Kinds<PathOptions<never>> = {
+  setup: required(func),
+  resource: required(anyResource),
+  resources: resourceList,
+  specs: arbitrary,
+  invalid: arbitrary,
+  prepare: func,
+  normalise: func,
+  quiet: positive,
+  maxLength: whole(1),
+  runs: whole(1),
+  seed: whole(0),
+  path: text,
 };
 
 /** Options for {@link explorePaths}. */
@@ -290,18 +295,9 @@ function stepLine({ spec, isValid }: Step, index: number): string {
 }
 
 function resolve<T extends KubeObject>(options: PathOptions<T>) {
-  requireOptions("options", options, "explorePaths", OPTIONS);
-  const { setup, resource, resources = [], specs, invalid, prepare, normalise } = options;
-  requireFunction("options.setup", setup);
-  requireResource(resource, "options.resource");
-  requireArray("options.resources", resources);
-  for (const [index, one] of resources.entries())
-    requireResource(one, `options.resources[${index}]`);
-  if (specs !== undefined) requireMethods("options.specs", specs, ["generate", "shrink"]);
-  if (invalid !== undefined) requireMethods("options.invalid", invalid, ["generate", "shrink"]);
-  if (prepare !== undefined) requireFunction("options.prepare", prepare);
-  if (normalise !== undefined) requireFunction("options.normalise", normalise);
-  const { quiet, maxLength, ...parameters } = resolveNumbers(options);
+  const given = read("options", options, "explorePaths", PATH_OPTIONS);
+  const { setup, resource, resources = [], specs, invalid, prepare, normalise } = given;
+  const { quiet = 600_000, maxLength = 4, runs = 100, seed = 1, path } = given;
   const explorer = new PathExplorer(resource, {
     setup,
     resources: [resource, ...resources],
@@ -312,18 +308,10 @@ function resolve<T extends KubeObject>(options: PathOptions<T>) {
   return {
     explorer,
     steps: stepsOf(specs ?? specsOf(resource), invalid, maxLength),
-    ...parameters,
+    runs,
+    seed,
+    path,
   };
-}
-
-function resolveNumbers<T extends KubeObject>(options: PathOptions<T>) {
-  const { quiet = 600_000, maxLength = 4, runs = 100, seed = 1, path } = options;
-  requirePositive("options.quiet", quiet);
-  requireWhole("options.maxLength", maxLength, 1);
-  requireWhole("options.runs", runs, 1);
-  requireWhole("options.seed", seed, 0);
-  if (path !== undefined) requireText("options.path", path);
-  return { quiet, maxLength, runs, seed, path };
 }
 
 /** Paths that begin with a valid spec. */

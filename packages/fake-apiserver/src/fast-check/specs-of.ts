@@ -1,4 +1,4 @@
-import { type OptionNames, requireMethods, requireOptions } from "@holdfast/kit";
+import { type Kinds, kind, read, requireMethods, requireOptions } from "@holdfast/kit";
 import { requireResource } from "@holdfast/kit/kubernetes";
 import type { KubeObject, Resource } from "@holdfast/kubernetes";
 import type { Arbitrary } from "fast-check";
@@ -8,8 +8,8 @@ import { acceptsSpec } from "./accepts.ts";
 import { Bounded } from "./bounded.ts";
 import { schemaArbitrary } from "./schema-arbitrary.ts";
 
-const OPTIONS: OptionNames<SpecsOptions> = {
-  fields: true,
+export const SPECS_OPTIONS: Kinds<SpecsOptions> = {
+  fields: kind("arbitraries", requireArbitraries),
 };
 
 /** Type of the field `spec` of an object. */
@@ -76,11 +76,7 @@ export function specsOf<T extends KubeObject>(
   options: SpecsOptions = {},
 ): Arbitrary<SpecOf<T>> {
   requireResource(resource);
-  requireOptions("options", options, "specsOf", OPTIONS);
-  const { fields = {} } = options;
-  requireOptions("options.fields", fields);
-  for (const [path, arbitrary] of Object.entries(fields))
-    requireMethods(`options.fields.${path}`, arbitrary, ["generate", "shrink"]);
+  const { fields = {} } = read("options", options, "specsOf", SPECS_OPTIONS);
   const { kind } = resource;
   const { schema } = servedResource(resource);
   const spec = schema && own(propertiesOf(schema), "spec");
@@ -103,4 +99,10 @@ export function specsOf<T extends KubeObject>(
         `of ${draws} specs drawn for ${kind} its schema and rules accept none; draw the fields that its rules compare yourself, with options.fields`,
       ),
   ) as Arbitrary<SpecOf<T>>;
+}
+
+function requireArbitraries(path: string, fields: NonNullable<SpecsOptions["fields"]>): void {
+  requireOptions(path, fields);
+  for (const [name, arbitrary] of Object.entries(fields))
+    requireMethods(`${path}.${name}`, arbitrary, ["generate", "shrink"]);
 }

@@ -1,42 +1,44 @@
 import type { Clock } from "@holdfast/clock";
 import {
-  type OptionNames,
-  requireArray,
-  requireBetween,
-  requireClock,
-  requireFunction,
+  between,
+  func,
+  type Kinds,
+  kind,
+  loopClock,
+  read,
+  required,
   requireOptions,
-  requireText,
-  requireWhole,
+  text,
+  whole,
 } from "@holdfast/kit";
-import { requireResource } from "@holdfast/kit/kubernetes";
+
 import { KubeClient, type KubeTransport, type Resource } from "@holdfast/kubernetes";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";
-import { Connections } from "./connections.ts";
 import { checkCrd } from "./definition/crd-check.ts";
 import type { FakeRequest, FaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
+import { array, resourceList } from "./kinds.ts";
 import { servedResources } from "./resource/served-resource.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
 
-const FAKE_API_OPTIONS: OptionNames<FakeApiOptions> = {
-  clock: true,
-  resources: true,
-  random: true,
-  keptRequests: true,
-  rules: true,
+export const FAKE_API_OPTIONS: Kinds<FakeApiOptions> = {
+  clock: required(loopClock),
+  resources: required(resourceList),
+  random: func,
+  keptRequests: whole(1),
+  rules: array,
 };
 
-const FAKE_API_START_OPTIONS: OptionNames<FakeApiStartOptions> = {
-  history: true,
+export const FAKE_API_START_OPTIONS: Kinds<FakeApiStartOptions> = {
+  history: kind("history", requireHistory),
 };
 
-const FAKE_API_LISTEN_OPTIONS: OptionNames<FakeApiListenOptions> = {
-  port: true,
-  token: true,
+export const FAKE_API_LISTEN_OPTIONS: Kinds<FakeApiListenOptions> = {
+  port: between(0, 65_535),
+  token: text,
 };
 
 /** Options for {@link FakeApi}. */
@@ -164,7 +166,6 @@ export class FakeApi {
    */
   protected readonly server: ApiServer;
   readonly #rights: Rights;
-  readonly #connections: Connections;
   readonly #fronts = new Set<HttpFront>();
 
   /**
@@ -172,15 +173,8 @@ export class FakeApi {
    * @throws RangeError or TypeError that names the option
    */
   constructor(options: FakeApiOptions) {
-    requireOptions("options", options, "FakeApi", FAKE_API_OPTIONS);
-    const { clock, resources, random = seededRandom(1), keptRequests = 10_000, rules } = options;
-    requireClock("options.clock", clock);
-    requireArray("options.resources", resources);
-    for (const [index, resource] of resources.entries())
-      requireResource(resource, `options.resources[${index}]`);
-    requireFunction("options.random", random);
-    requireWhole("options.keptRequests", keptRequests, 1);
-    if (rules !== undefined) requireArray("options.rules", rules);
+    const given = read("options", options, "FakeApi", FAKE_API_OPTIONS);
+    const { clock, resources, random = seededRandom(1), keptRequests = 10_000, rules } = given;
     const rights = new Rights(rules);
     this.#rights = rights;
     const served = servedResources(resources);
@@ -191,13 +185,11 @@ export class FakeApi {
       return checkCrd(one, `options.resources[${index}]`);
     });
     for (const text of new Set(warnings)) process.emitWarning(`FakeApi: ${text}`, "FakeApiWarning");
-    const server = new ApiServer({ state: this.state, clock, random, served });
+    const server = new ApiServer({ state: this.state, clock, random, served, keptRequests });
     this.server = server;
-    this.#connections = new Connections({ clock, server, keptRequests });
-    const connections = this.#connections;
     const transportOf = (given?: Rights): KubeTransport => ({
       description: DESCRIPTION,
-      send: (request, signal) => connections.send(request, signal, given),
+      send: (request, signal) => server.send(request, signal, given),
     });
     this.transport = transportOf(rights);
     this.client = new KubeClient({ transport: transportOf(), fieldManager: "fake-api", clock });
@@ -259,13 +251,13 @@ export class FakeApi {
 
   /** The latest requests, at least `keptRequests` of them, in the order in which they arrived. */
   get requests(): readonly FakeRequest[] {
-    return this.#connections.requests;
+    return this.server.requests;
   }
 
   /** Stops the server, as `kill -9` does: open requests and watches are reset, new ones refused. */
   stop(): void {
-    this.#connections.isAccepting = false;
-    this.#connections.cut();
+    this.server.connections.isAccepting = false;
+    this.server.connections.cut();
     for (const front of this.#fronts) front.stop();
   }
 
@@ -278,15 +270,10 @@ export class FakeApi {
    * started again. Rejects with a RangeError or TypeError that names a bad option
    */
   async start(options: FakeApiStartOptions = {}): Promise<void> {
-    requireOptions("options", options, "start", FAKE_API_START_OPTIONS);
-    const { history = "kept" } = options;
-    if (history !== "kept" && history !== "lost")
-      throw new RangeError(
-        `options.history must be "kept" or "lost", got ${JSON.stringify(history)}`,
-      );
+    const { history = "kept" } = read("options", options, "start", FAKE_API_START_OPTIONS);
     if (history === "lost") this.compact();
-    if (this.#connections.isAccepting) return;
-    this.#connections.isAccepting = true;
+    if (this.server.connections.isAccepting) return;
+    this.server.connections.isAccepting = true;
     const starts = await Promise.allSettled([...this.#fronts].map((front) => front.start()));
     const failure = starts.find((start) => start.status === "rejected");
     if (failure === undefined) return;
@@ -310,7 +297,7 @@ export class FakeApi {
    */
   restore(snapshot: FakeApiSnapshot): void {
     requireOptions("snapshot", snapshot);
-    this.#connections.cut();
+    this.server.connections.cut();
     this.state.restore(snapshot as StateSnapshot);
   }
 
@@ -334,7 +321,7 @@ export class FakeApi {
    * ```
    */
   intercept(rule: FaultRule): Disposable {
-    return this.#connections.faults.add(rule);
+    return this.server.faults.add(rule);
   }
 
   /**
@@ -346,10 +333,7 @@ export class FakeApi {
    * @returns the address. Rejects if the port is taken
    */
   async listen(options: FakeApiListenOptions = {}): Promise<FakeApiListener> {
-    requireOptions("options", options, "listen", FAKE_API_LISTEN_OPTIONS);
-    const { port = 0, token } = options;
-    requireBetween("options.port", port, 0, 65_535);
-    if (token !== undefined) requireText("options.token", token);
+    const { port = 0, token } = read("options", options, "listen", FAKE_API_LISTEN_OPTIONS);
     const send = this.transport.send;
     const front = new HttpFront({ port, token, send });
     await front.start();
@@ -362,4 +346,9 @@ export class FakeApi {
       },
     };
   }
+}
+
+function requireHistory(path: string, history: unknown): void {
+  if (history !== "kept" && history !== "lost")
+    throw new RangeError(`${path} must be "kept" or "lost", got ${JSON.stringify(history)}`);
 }

@@ -1,15 +1,23 @@
 import {
-  type OptionNames,
+  anything,
+  func,
+  type Kinds,
+  kind,
+  notNegative,
+  read,
   requireAnswer,
-  requireArray,
-  requireFunction,
+  requireDelay,
+  required,
   requireOptions,
   requireText,
-  requireWhole,
+  string,
+  whole,
 } from "@holdfast/kit";
 import type { Resource } from "@holdfast/kubernetes";
 import type { ApiResponse } from "./api-response.ts";
+import { connectionError, type NamedRequest } from "./connection-error.ts";
 import { Failure, qualified } from "./failure.ts";
+import { array } from "./kinds.ts";
 import type { FakeVerb } from "./request/api-call.ts";
 import type { Progress, ResponseBody } from "./response-body.ts";
 
@@ -69,6 +77,7 @@ export interface FakeRequest {
 export type Fault =
   | {
       readonly type: "status";
+      /** At least 100. */
       readonly status: number;
       readonly reason?: string | undefined;
       readonly message?: string | undefined;
@@ -104,27 +113,43 @@ export interface FaultRule {
   readonly times?: number | undefined;
 }
 
-const RULE: OptionNames<FaultRule> = {
-  fault: true,
-  verbs: true,
-  resource: true,
-  when: true,
-  times: true,
+const record = kind("record", (path, value) => requireOptions(path, value));
+
+export const FAULT_RULE: Kinds<FaultRule> = {
+  fault: required(kind("fault", requireFault)),
+  verbs: array,
+  resource: record,
+  when: func,
+  times: whole(1),
 };
 
-const AFTER = { type: true, after: true } as const;
+const type = required(anything);
+const AFTER = { type, after: record };
+
+/** The fault of a type. */
+type FaultOf<Type, Each = Fault> = Each extends { readonly type: infer Own }
+  ? Type extends Own
+    ? Each
+    : never
+  : never;
 
 /** The properties of each fault. */
-const FAULTS: Readonly<Record<Fault["type"], Readonly<Record<string, true>>>> = {
-  status: { type: true, status: true, reason: true, message: true, retryAfter: true },
-  text: { type: true, text: true, status: true, contentType: true },
-  reject: { type: true },
-  drop: { type: true },
+export const FAULTS: { readonly [Type in Fault["type"]]: Kinds<FaultOf<Type>> } = {
+  status: {
+    type,
+    status: required(whole(100)),
+    reason: string,
+    message: string,
+    retryAfter: notNegative,
+  },
+  text: { type, text: required(string), status: whole(100), contentType: string },
+  reject: { type },
+  drop: { type },
   reset: AFTER,
   close: AFTER,
   stall: AFTER,
-  line: { ...AFTER, text: true },
-  delay: { type: true, delay: true },
+  line: { ...AFTER, text: required(string) },
+  delay: { type, delay: required(kind("delay", requireDelay)) },
 };
 
 /** The rules that are in force. */
@@ -133,13 +158,9 @@ export class Faults {
 
   /** @throws RangeError or TypeError that names the option */
   add(rule: FaultRule): Disposable {
-    requireOptions("rule", rule, "intercept", RULE);
-    const { fault, verbs, resource, when, times = Number.POSITIVE_INFINITY } = rule;
-    if (typeof fault !== "function") requireFault(fault);
-    if (verbs !== undefined) requireArray("rule.verbs", verbs);
-    if (resource !== undefined) requireOptions("rule.resource", resource);
-    if (when !== undefined) requireFunction("rule.when", when);
-    const entry = { rule: { ...rule }, left: requireWhole("rule.times", times, 1) };
+    const given = read("rule", rule, "intercept", FAULT_RULE);
+    const { times = Number.POSITIVE_INFINITY } = given;
+    const entry = { rule: given, left: times };
     this.#rules.add(entry);
     return { [Symbol.dispose]: () => void this.#rules.delete(entry) };
   }
@@ -157,14 +178,15 @@ export class Faults {
   }
 }
 
-function requireFault(fault: Fault): void {
-  requireOptions("rule.fault", fault);
-  requireText("rule.fault.type", fault.type);
+function requireFault(path: string, fault: FaultRule["fault"]): void {
+  if (typeof fault === "function") return;
+  requireOptions(path, fault);
+  requireText(`${path}.type`, fault.type);
   if (!Object.hasOwn(FAULTS, fault.type))
     throw new RangeError(
-      `rule.fault.type must be one of ${Object.keys(FAULTS).join(", ")}, got ${JSON.stringify(fault.type)}`,
+      `${path}.type must be one of ${Object.keys(FAULTS).join(", ")}, got ${JSON.stringify(fault.type)}`,
     );
-  requireOptions("rule.fault", fault, `the fault "${fault.type}"`, FAULTS[fault.type]);
+  read(path, fault, `the fault "${fault.type}"`, FAULTS[fault.type]);
 }
 
 function covers({ verbs, resource, when }: FaultRule, request: FakeRequest): boolean {
@@ -190,6 +212,33 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
+/**
+ * Lets a fault happen before its request is carried out.
+ *
+ * @param pause - waits for milliseconds, unless the connection is closed before
+ * @throws ConnectionError for a fault of the connection
+ */
+export async function meetFault(
+  fault: Fault | undefined,
+  request: NamedRequest,
+  pause: (delay: number) => Promise<void>,
+): Promise<void> {
+  switch (fault?.type) {
+    case "reject":
+      throw connectionError("ECONNREFUSED", request);
+    case "reset":
+      if (fault.after === undefined) throw connectionError("ECONNRESET", request);
+      break;
+    case "stall":
+      if (fault.after === undefined) await pause(Number.POSITIVE_INFINITY);
+      break;
+    case "delay":
+      await pause(fault.delay);
+      break;
+    default:
+  }
+}
+
 /** The response of a fault, if it is one. */
 export function responseOf(fault: Fault | undefined): ApiResponse | undefined {
   if (fault?.type === "text") {
@@ -208,10 +257,20 @@ function statusResponse(fault: Extract<Fault, { type: "status" }>): ApiResponse 
   return { status, json, headers: { "retry-after": String(retryAfter) } };
 }
 
-/** Lets a fault happen within a body. */
-export function breakBody(body: ResponseBody, fault: Fault | undefined): void {
+/**
+ * Lets a fault happen in the response.
+ *
+ * @throws ConnectionError for one that loses it
+ */
+export function breakResponse(
+  fault: Fault | undefined,
+  request: NamedRequest,
+  body: ResponseBody,
+): void {
   const after = (fault as { after?: Progress } | undefined)?.after ?? {};
   switch (fault?.type) {
+    case "drop":
+      throw connectionError("ECONNRESET", request);
     case "reset":
       body.whenReached(after, () => body.reset());
       break;

@@ -1,7 +1,7 @@
 import type { KubeRequest } from "@holdfast/kubernetes";
 import { qualified } from "./failure.ts";
 import type { FakeRequest } from "./faults.ts";
-import type { ApiCall } from "./request/api-call.ts";
+import type { ReadRequest } from "./request/read-request.ts";
 
 /** A request whose response is still to come. */
 export type OpenRequest = { -readonly [Key in keyof FakeRequest]: FakeRequest[Key] };
@@ -16,12 +16,11 @@ export class RequestLog {
     this.#kept = kept;
   }
 
-  /** Adds a request. `call` is undefined if no resource is asked for. */
+  /** Adds a request. */
   add(
     at: number,
     { method, path, headers }: KubeRequest,
-    query: URLSearchParams,
-    call: ApiCall | undefined,
+    { query, call }: ReadRequest,
   ): OpenRequest {
     const request: OpenRequest = {
       at,

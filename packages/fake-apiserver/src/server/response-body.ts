@@ -1,4 +1,4 @@
-import { onAbort } from "@holdfast/clock";
+import { type Clock, onAbort } from "@holdfast/clock";
 import { connectionError, type NamedRequest } from "./connection-error.ts";
 
 /** How far a body has come. */
@@ -83,6 +83,20 @@ export class ResponseBody implements AsyncIterable<Uint8Array> {
   onClose(callback: () => void): void {
     if (this.#isConnected()) this.#whenClosed.push(callback);
     else callback();
+  }
+
+  /** Waits for milliseconds. Rejects with its failure if the body is closed before. */
+  pause(clock: Clock, delay: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer =
+        delay === Number.POSITIVE_INFINITY
+          ? undefined
+          : clock.afterFunc(delay, resolve, { label: "slow response of FakeApi" });
+      this.onClose(() => {
+        timer?.stop();
+        reject(this.#failure);
+      });
+    });
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, undefined> {

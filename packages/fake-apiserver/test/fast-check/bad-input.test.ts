@@ -1,14 +1,22 @@
 import * as fastCheck from "@holdfast/fake-apiserver/fast-check";
 import { explorePaths, PathError, specsOf } from "@holdfast/fake-apiserver/fast-check";
+import type { Kinds } from "@holdfast/kit";
 import * as fc from "fast-check";
 import * as kinds from "../../../../test/bad-input.ts";
+import { PATH_OPTIONS } from "../../src/fast-check/explore-paths.ts";
+import { SPECS_OPTIONS } from "../../src/fast-check/specs-of.ts";
 import { resourceWith } from "./schemas.ts";
 
-const { all, anyObject, data, fields, object, required, text } = kinds;
+const { all, anyObject, arrayOf, data, fields, methods, required, text } = kinds;
 
 const Thing = resourceWith({ type: "object", properties: { name: { type: "string" } } });
 const isResource = all(anyObject, fields({ kind: text, plural: text }));
-const isArbitrary = kinds.methods("generate", "shrink");
+const options = <Type extends object>(table: Kinds<Type>): kinds.Kind =>
+  kinds.optionsOf(table, {
+    anyResource: isResource,
+    resourceList: arrayOf(isResource),
+    arbitraries: data({ name: methods("generate", "shrink") }),
+  });
 
 const setup = (): never => {
   throw new Error("a call with bad options must not get this far");
@@ -19,30 +27,12 @@ const doors = [
     specsOf,
     [Thing, { fields: { name: fc.constant("a") } }],
     ["resource", required(isResource)],
-    ["options", object({ fields: data({ name: isArbitrary }) })],
+    ["options", options(SPECS_OPTIONS)],
   ),
   kinds.rejects(
     explorePaths,
     [{ setup, resource: Thing, resources: [Thing] }],
-    [
-      "options",
-      required(
-        object({
-          setup: required(kinds.func),
-          resource: required(isResource),
-          resources: kinds.arrayOf(isResource),
-          specs: isArbitrary,
-          invalid: isArbitrary,
-          prepare: kinds.func,
-          normalise: kinds.func,
-          quiet: kinds.positive,
-          maxLength: kinds.whole(1),
-          runs: kinds.whole(1),
-          seed: kinds.whole(0),
-          path: text,
-        }),
-      ),
-    ],
+    ["options", required(options(PATH_OPTIONS))],
   ),
 ];
 

@@ -5,7 +5,6 @@ import { seededRandom } from "@holdfast/wait";
 import { afterEach, expect, it, vi } from "vitest";
 import { crdFields as fields } from "../../conformance/crd-fields.ts";
 import { ApiServer } from "../../src/server/api-server.ts";
-import { Connections } from "../../src/server/connections.ts";
 import { servedResource } from "../../src/server/resource/served-resource.ts";
 import { ApiState } from "../../src/server/state/api-state.ts";
 
@@ -327,10 +326,10 @@ it("answers 500 with the path of what it cannot evaluate, and throws nothing", a
   const clock = new FakeClock();
   // Not checked, as in a FakeApi.
   const served = [servedResource(withField({ ...TEXT, pattern: "(" }))];
-  const server = new ApiServer({ state: new ApiState(), clock, random: seededRandom(1), served });
-  const connections = new Connections({ clock, server, keptRequests: 1 });
+  const [state, random] = [new ApiState(), seededRandom(1)];
+  const server = new ApiServer({ state, clock, random, served, keptRequests: 1 });
   const object = { apiVersion: "example.org/v1", kind: "Thing", metadata: { name: "a" } };
-  const { status, body } = await connections.send(
+  const { status, body } = await server.send(
     {
       method: "POST",
       path: "/apis/example.org/v1/namespaces/default/things",

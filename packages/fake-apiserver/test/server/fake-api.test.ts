@@ -3,7 +3,6 @@ import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { ApiServer } from "../../src/server/api-server.ts";
 import { servedResource } from "../../src/server/resource/served-resource.ts";
-import { ResponseBody } from "../../src/server/response-body.ts";
 import { ApiState } from "../../src/server/state/api-state.ts";
 import {
   ApiKit,
@@ -230,14 +229,12 @@ describe("watches", () => {
       clock,
       random: () => 0,
       served: [servedResource(Widget)],
+      keptRequests: 1,
     });
-    const answer = server
-      .read({ method: "GET", path: `${WIDGETS}?watch=1`, headers: {} }, undefined)
-      .respond();
-    const body = new ResponseBody({ method: "GET", path: "/" }, new AbortController().signal);
-    if ("watch" in answer) answer.watch(body);
+    const watch = { method: "GET", path: `${WIDGETS}?watch=1`, headers: {} };
+    await server.send(watch, new AbortController().signal);
     expect([listeners, clock.waiters()]).toEqual([1, 1]);
-    body.end();
+    server.connections.cut();
     expect([listeners, clock.waiters()]).toEqual([0, 0]);
   });
 

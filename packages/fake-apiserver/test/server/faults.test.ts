@@ -162,6 +162,10 @@ describe("intercept", () => {
     [{ fault: { type: "reset" }, times: 0 }, "rule.times must be a whole number of at least 1"],
     [{ fault: { type: "reset" }, verbs: "list" }, "rule.verbs must be an array"],
     [{}, "rule.fault must be an object"],
+    [{ fault: { type: "status" } }, "rule.fault.status must be a whole number of at least 100"],
+    [{ fault: { type: "text", text: 5 } }, "rule.fault.text must be a string, got 5"],
+    [{ fault: { type: "delay" } }, "rule.fault.delay must be a number of milliseconds"],
+    [{ fault: { type: "stall", after: 5 } }, "rule.fault.after must be an object, got 5"],
   ])("refuses the rule %j", (rule, message) => {
     expect(() => new ApiKit().api.intercept(rule as never)).toThrow(message);
   });

@@ -11,7 +11,6 @@ import { callersOf, namespaceOf, type Script } from "../../conformance/script.ts
 import { scripts } from "../../conformance/scripts.ts";
 import { tableCrds } from "../../conformance/tables.ts";
 import { ApiServer } from "../../src/server/api-server.ts";
-import { Connections } from "../../src/server/connections.ts";
 import { servedVersions } from "../../src/server/resource/served-resource.ts";
 import { Rights } from "../../src/server/rights.ts";
 import { ApiState } from "../../src/server/state/api-state.ts";
@@ -62,11 +61,11 @@ for (const [group, members] of Object.entries(known))
 /** The fake server, and its transports by caller. It asks for no token: callers have the rights of the script, or all. */
 function serverFor(script: Script, clock: FakeClock) {
   const state = new ApiState();
-  const server = new ApiServer({ state, clock, random: seededRandom(1), served });
-  const connections = new Connections({ clock, server, keptRequests: 100 });
+  const random = seededRandom(1);
+  const server = new ApiServer({ state, clock, random, served, keptRequests: 100 });
   const rights = script.rules && new Rights(rolesOf(script));
-  const admin: Send = (request, signal) => connections.send(request, signal);
-  const bound: Send = (request, signal) => connections.send(request, signal, rights);
+  const admin: Send = (request, signal) => server.send(request, signal);
+  const bound: Send = (request, signal) => server.send(request, signal, rights);
   const callers = { admin, viewer: bound, stranger: bound, bound, "cluster-bound": bound };
   return { ...callers, forget: () => state.compact() };
 }

@@ -11,6 +11,7 @@ export {
 export { fromRe2, PatternError } from "./re2.ts";
 export {
   isWellFormed,
+  namespaceName,
   requireApiVersion,
   requireKind,
   requireNamespace,
@@ -18,5 +19,6 @@ export {
   requireResource,
   requireSegment,
   resourceName,
+  segment,
 } from "./resource-name.ts";
 export { formatMicroseconds, formatSeconds, parseTimestamp } from "./timestamp.ts";

@@ -1,4 +1,5 @@
 import { requireOptions, requireText } from "../arguments.ts";
+import { type Kind, kind } from "../kinds.ts";
 
 // RFC 1123: names, namespaces and labels of DNS.
 const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -35,6 +36,8 @@ export function requireNamespace(name: string, value: string): void {
     refuse(name, "a namespace: at most 63 of a-z, 0-9 and -, no - at either end", value);
 }
 
+export const namespaceName: Kind = kind("namespaceName", requireNamespace);
+
 /**
  * Checks the name of an object, or of a subresource, as a segment of a path. Kinds have rules of their own
  * (some allow `:` and capitals), which the server checks.
@@ -48,6 +51,8 @@ export function requireSegment(name: string, value: string): void {
   if (isPath || value.length > 253 || !isWellFormed(value))
     refuse(name, 'a name: at most 253 characters, no "/" and no "%", not "." or ".."', value);
 }
+
+export const segment: Kind = kind("segment", requireSegment);
 
 /** Whether a text can be sent in UTF-8: without half a surrogate pair. */
 export function isWellFormed(value: string): boolean {

@@ -1,24 +1,18 @@
-import {
-  findByCode,
-  messageOf,
-  type OptionNames,
-  requireOptions,
-  requireString,
-} from "@holdfast/kit";
+import { anything, findByCode, type Kinds, messageOf, read, required, string } from "@holdfast/kit";
 import { RetryAfterError } from "@holdfast/wait";
 import { printable } from "../printable.ts";
 
 const CODE = "ERR_KUBERNETES_API";
 
-const OPTIONS: OptionNames<ApiErrorOptions> = {
-  statusCode: true,
-  reason: true,
-  message: true,
-  details: true,
-  retryAfter: true,
-  date: true,
-  method: true,
-  path: true,
+export const API_ERROR_OPTIONS: Kinds<ApiErrorOptions> = {
+  statusCode: required(anything),
+  reason: required(anything),
+  message: required(string),
+  details: required(anything),
+  retryAfter: anything,
+  date: anything,
+  method: required(anything),
+  path: required(anything),
 };
 
 /** Longest text of a server in a message. */
@@ -120,9 +114,8 @@ export class ApiError extends Error {
 
   /** @param options - see {@link ApiErrorOptions} */
   constructor(options: ApiErrorOptions) {
-    requireOptions("options", options, "ApiError", OPTIONS);
-    const { statusCode, reason, message, details, retryAfter, date, method, path } = options;
-    requireString("options.message", message);
+    const given = read("options", options, "ApiError", API_ERROR_OPTIONS);
+    const { statusCode, reason, message, details, retryAfter, date, method, path } = given;
     const text = message.length > MAX_TEXT ? `${message.slice(0, MAX_TEXT)}…` : message;
     const status = [statusCode, reason].filter(Boolean).join(" ");
     super(printable(`${method} ${path}: ${status}: ${text}`));

@@ -1,20 +1,22 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { defaultLogger, type Logger } from "@holdfast/controller";
-import {
-  messageOf,
-  RepeatedLines,
-  requireClock,
-  requireHooks,
-  requireMethods,
-} from "@holdfast/kit";
+import { type Kinds, messageOf, methods, RepeatedLines, required } from "@holdfast/kit";
 import { resourceName } from "@holdfast/kit/kubernetes";
 import type { Random } from "@holdfast/wait";
+import { anyLogger } from "../kinds.ts";
 import { KUBERNETES_METRICS, type KubernetesMetrics } from "../kubernetes-metrics.ts";
-import { LOGGER, warn } from "../logger.ts";
+import { warn } from "../logger.ts";
 import type { Resource } from "../object/resource.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { ApiTarget } from "./api-request.ts";
 import { WarningLog } from "./warning-log.ts";
+
+export const API_TARGET_OPTIONS: Kinds<Omit<ApiTargetOptions, "random">> = {
+  transport: required(methods("send")),
+  clock: methods("now", "monotonic", "newTimer", "afterFunc", "sleep"),
+  logger: anyLogger,
+  metrics: methods(...KUBERNETES_METRICS),
+};
 
 /** Options for `apiTarget`. */
 export interface ApiTargetOptions {
@@ -42,15 +44,9 @@ export type MeasuredTarget = ApiTarget & {
   readonly onSkipped: (resource: Resource) => void;
 };
 
-/** @throws TypeError that names the option */
+/** The target of checked options. */
 export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
   const { transport, clock = realClock, random, logger = defaultLogger, metrics } = options;
-  requireMethods("options.transport", transport, ["send"]);
-  requireMethods("options.clock", clock, ["now"]);
-  requireClock("options.clock", clock);
-  requireHooks("options", { random });
-  requireMethods("options.logger", logger, LOGGER);
-  if (metrics !== undefined) requireMethods("options.metrics", metrics, KUBERNETES_METRICS);
   const log = new WarningLog(logger);
   const lines = new RepeatedLines(clock);
   const measure = (count: (metrics: KubernetesMetrics) => void, fact: string): void => {

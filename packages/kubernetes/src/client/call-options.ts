@@ -1,15 +1,26 @@
 import {
-  type OptionNames,
+  abortSignal,
+  anything,
+  count,
+  flag,
+  type Kind,
+  type Kinds,
+  kind,
+  notNegative,
+  parsed,
+  read,
   requireArray,
-  requireBoolean,
+  required,
   requireFinite,
-  requireNotNegative,
-  requireOptions,
-  requireSignal,
   requireText,
   requireWhole,
+  text,
+  whole,
 } from "@holdfast/kit";
-import { requireSegment } from "@holdfast/kit/kubernetes";
+
+import { segment } from "@holdfast/kit/kubernetes";
+import { record } from "../kinds.ts";
+
 import type { CachedObject, KubeObject, StoredObject } from "../object/kube-object.ts";
 import type { FieldSelector, LabelSelector } from "../object/selector.ts";
 import type { ApiRequest } from "./api-request.ts";
@@ -269,10 +280,6 @@ export interface KubeRequestOptions extends KubeCallOptions {
   readonly contentType?: string | undefined;
 }
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-const VALIDATIONS = ["Ignore", "Warn", "Strict"];
-const PROPAGATIONS = ["Background", "Foreground", "Orphan"];
-
 /** Limits of a call. */
 export interface Limits {
   readonly signal: AbortSignal | undefined;
@@ -280,92 +287,99 @@ export interface Limits {
   readonly retries: number;
 }
 
-const CALL: OptionNames<KubeCallOptions> = { signal: true, timeout: true, retries: true };
-const READ: OptionNames<KubeReadOptions> = { ...CALL, subresource: true };
-const WRITE: OptionNames<KubeWriteOptions> = {
-  ...READ,
-  fieldManager: true,
-  dryRun: true,
-  fieldValidation: true,
-};
-const DELETE: OptionNames<KubeDeleteOptions> = {
-  ...CALL,
-  propagation: true,
-  gracePeriodSeconds: true,
-  uid: true,
-  resourceVersion: true,
-  dryRun: true,
-};
-
-/** The options of `deleteCollection`. */
-export const COLLECTION_OPTIONS: OptionNames<KubeDeleteCollectionOptions> = {
-  ...CALL,
-  namespace: true,
-  labels: true,
-  fields: true,
-  propagation: true,
-  gracePeriodSeconds: true,
-  dryRun: true,
-};
-
-const UPGRADE: OptionNames<KubeUpgradeOptions> = {
-  ...CALL,
-  fieldManager: true,
-  dryRun: true,
-  fieldValidation: true,
-  from: true,
-};
-
-/** The options of `apply`. */
-export const APPLY_OPTIONS: OptionNames<KubeApplyOptions> = {
-  ...WRITE,
-  force: true,
-  owned: true,
-  cached: true,
-};
-
-/** The options of `list`. */
-export const LIST_OPTIONS: OptionNames<KubeListOptions> = {
-  ...CALL,
-  namespace: true,
-  labels: true,
-  fields: true,
-  pageSize: true,
-};
-
-const WATCH: OptionNames<KubeWatchOptions> = {
-  ...CALL,
-  namespace: true,
-  labels: true,
-  fields: true,
-  resourceVersion: true,
-  bookmarks: true,
-};
-
-/** @throws RangeError or TypeError that names the option */
-export function resolveLimits(
-  options: KubeCallOptions,
-  door: string,
-  names: OptionNames<KubeCallOptions> = CALL,
-): Limits {
-  requireOptions("options", options, door, names);
-  const { signal, timeout = 30_000, retries = 5 } = options;
-  if (signal !== undefined) requireSignal("options.signal", signal);
-  requireNotNegative("options.timeout", timeout);
-  requireWhole("options.retries", retries, 0);
-  return { signal, timeout, retries };
+/** One of the words in quotes. */
+function word(name: string, allowed: string): Kind {
+  return kind(name, (path, value: unknown) => {
+    if (typeof value !== "string" || !allowed.includes(JSON.stringify(value)))
+      throw new RangeError(`${path} must be ${allowed}, got ${JSON.stringify(value)}`);
+  });
 }
 
-/** @throws RangeError or TypeError that names the option */
-export function resolveRead(
-  options: KubeReadOptions,
+export const fieldManager: Kind = kind("fieldManager", requireFieldManager);
+
+export const CALL_OPTIONS: Kinds<KubeCallOptions> = {
+  signal: abortSignal,
+  timeout: notNegative,
+  retries: whole(0),
+};
+
+export const READ_OPTIONS: Kinds<KubeReadOptions> = { ...CALL_OPTIONS, subresource: segment };
+
+const WRITTEN = {
+  fieldManager,
+  dryRun: flag,
+  fieldValidation: word("fieldValidation", '"Ignore", "Warn" or "Strict"'),
+};
+
+export const WRITE_OPTIONS: Kinds<KubeWriteOptions> = { ...READ_OPTIONS, ...WRITTEN };
+
+export const APPLY_OPTIONS: Kinds<KubeApplyOptions> = {
+  ...WRITE_OPTIONS,
+  force: flag,
+  owned: flag,
+  cached: parsed("cached"),
+};
+
+export const UPGRADE_OPTIONS: Kinds<KubeUpgradeOptions> = {
+  ...CALL_OPTIONS,
+  ...WRITTEN,
+  from: kind("managers", requireManagers),
+};
+
+const propagation = word("propagation", '"Background", "Foreground" or "Orphan"');
+const gracePeriodSeconds = kind("seconds", requireSeconds);
+
+export const DELETE_OPTIONS: Kinds<KubeDeleteOptions> = {
+  ...CALL_OPTIONS,
+  propagation,
+  gracePeriodSeconds,
+  uid: text,
+  resourceVersion: text,
+  dryRun: flag,
+};
+
+/** Where objects are: their selectors are checked when they are written. */
+const PLACE = { namespace: parsed("place"), labels: parsed("place"), fields: parsed("place") };
+
+export const DELETE_COLLECTION_OPTIONS: Kinds<KubeDeleteCollectionOptions> = {
+  ...CALL_OPTIONS,
+  ...PLACE,
+  propagation,
+  gracePeriodSeconds,
+  dryRun: flag,
+};
+
+export const LIST_OPTIONS: Kinds<KubeListOptions> = { ...CALL_OPTIONS, ...PLACE, pageSize: count };
+
+export const WATCH_OPTIONS: Kinds<KubeWatchOptions> = {
+  ...CALL_OPTIONS,
+  ...PLACE,
+  resourceVersion: text,
+  bookmarks: flag,
+};
+
+export const REQUEST_OPTIONS: Kinds<KubeRequestOptions> = {
+  ...CALL_OPTIONS,
+  path: required(kind("requestPath", requireRequestPath)),
+  method: word("httpMethod", '"GET", "POST", "PUT", "PATCH", "DELETE"'),
+  query: record,
+  body: anything,
+  contentType: text,
+};
+
+/**
+ * The options of a call, with the defaults of its limits.
+ *
+ * @throws RangeError or TypeError that names the option
+ */
+export function resolveCall<Options extends KubeCallOptions>(
+  options: Options,
   door: string,
-  names: OptionNames<KubeReadOptions> = READ,
-): Limits & { subresource: string | undefined } {
-  const limits = resolveLimits(options, door, names);
-  const { subresource } = options;
-  if (subresource !== undefined) requireSegment("options.subresource", subresource);
-  return { ...limits, subresource };
+  kinds: Kinds<NoInfer<Options>>,
+): Options & Limits {
+  const given = read("options", options, door, kinds);
+  const { signal, timeout = 30_000, retries = 5 } = given;
+  return { ...given, signal, timeout, retries };
 }
 
 /** Options of a write with their defaults. */
@@ -378,22 +392,23 @@ export interface ResolvedWrite extends Limits {
 }
 
 /** @throws RangeError or TypeError that names the option */
-export function resolveWrite(
-  options: KubeWriteOptions,
+export function resolveWrite<Options extends KubeWriteOptions>(
+  options: Options,
   manager: string,
   door: string,
-  names: OptionNames<KubeWriteOptions> = WRITE,
+  kinds: Kinds<NoInfer<Options>>,
 ): ResolvedWrite {
-  const read = resolveRead(options, door, names);
-  const { fieldManager = manager, dryRun = false, fieldValidation } = options;
-  requireFieldManager(fieldManager);
-  requireBoolean("options.dryRun", dryRun);
-  if (fieldValidation !== undefined && !VALIDATIONS.includes(fieldValidation))
-    throw new RangeError(
-      `options.fieldValidation must be "Ignore", "Warn" or "Strict", got ${JSON.stringify(fieldValidation)}`,
-    );
-  const query = { fieldManager, dryRun: dryRun ? "All" : undefined, fieldValidation };
-  return { ...read, query, dryRun };
+  return writeOf(resolveCall(options, door, kinds), manager);
+}
+
+function writeOf(given: Limits & KubeWriteOptions, manager: string): ResolvedWrite {
+  const { signal, timeout, retries, subresource, dryRun = false, fieldValidation } = given;
+  const query = {
+    fieldManager: given.fieldManager ?? manager,
+    dryRun: dryRun ? "All" : undefined,
+    fieldValidation,
+  };
+  return { signal, timeout, retries, subresource, query, dryRun };
 }
 
 /** @throws RangeError or TypeError that names the option */
@@ -401,39 +416,36 @@ export function resolveUpgrade(
   options: KubeUpgradeOptions,
   manager: string,
 ): ResolvedWrite & ApplyUpgrade {
-  requireOptions("options", options, "upgradeToApply", UPGRADE);
-  const { fieldManager = manager, from = [fieldManager], ...rest } = options;
-  const write = resolveWrite({ ...rest, fieldManager }, manager, "upgradeToApply");
-  requireArray("options.from", from);
-  if (from.length === 0)
-    throw new RangeError("options.from must have at least one field manager, got an empty array");
-  for (const [index, one] of from.entries()) requireText(`options.from[${index}]`, one);
-  return { ...write, from, manager: fieldManager };
+  const given = resolveCall(options, "upgradeToApply", UPGRADE_OPTIONS);
+  const { fieldManager: own = manager, from = [own] } = given;
+  return { ...writeOf(given, own), from, manager: own };
 }
 
-/** @throws RangeError or TypeError if `fieldManager` is not 1 to 128 printable characters */
-export function requireFieldManager(fieldManager: string): void {
-  requireText("options.fieldManager", fieldManager);
-  if (!/^[\x20-\x7e]{1,128}$/.test(fieldManager))
+function requireManagers(path: string, managers: readonly string[]): void {
+  requireArray(path, managers);
+  if (managers.length === 0)
+    throw new RangeError(`${path} must have at least one field manager, got an empty array`);
+  for (const [index, one] of managers.entries()) requireText(`${path}[${index}]`, one);
+}
+
+/** @throws RangeError or TypeError if a name is not 1 to 128 printable characters */
+function requireFieldManager(path: string, name: string): void {
+  requireText(path, name);
+  if (!/^[\x20-\x7e]{1,128}$/.test(name))
     throw new RangeError(
-      `options.fieldManager must be at most 128 characters of printable ASCII, got ${JSON.stringify(fieldManager.slice(0, 300))}`,
+      `${path} must be at most 128 characters of printable ASCII, got ${JSON.stringify(name.slice(0, 300))}`,
     );
 }
 
 /** @throws RangeError or TypeError that names the option */
-export function resolveDelete(
-  options: KubeDeleteOptions,
-  door = "delete",
-  names: OptionNames<KubeCallOptions> = DELETE,
+export function resolveDelete<Options extends Omit<KubeDeleteOptions, "uid" | "resourceVersion">>(
+  options: Options,
+  door: string,
+  kinds: Kinds<NoInfer<Options>>,
 ): Limits & { dryRun: boolean; body: Readonly<Record<string, unknown>> } {
-  const limits = resolveLimits(options, door, names);
-  const { propagation, gracePeriodSeconds, uid, resourceVersion, dryRun = false } = options;
-  if (propagation !== undefined && !PROPAGATIONS.includes(propagation))
-    throw new RangeError(
-      `options.propagation must be "Background", "Foreground" or "Orphan", got ${JSON.stringify(propagation)}`,
-    );
-  requireSeconds("options.gracePeriodSeconds", gracePeriodSeconds);
-  requireBoolean("options.dryRun", dryRun);
+  const given: Limits & KubeDeleteOptions = resolveCall(options, door, kinds);
+  const { signal, timeout, retries, propagation, gracePeriodSeconds, dryRun = false } = given;
+  const { uid, resourceVersion } = given;
   const body = {
     apiVersion: "v1",
     kind: "DeleteOptions",
@@ -441,49 +453,32 @@ export function resolveDelete(
     gracePeriodSeconds,
     // A server that gets a body does not look at the query.
     dryRun: dryRun ? ["All"] : undefined,
-    preconditions: preconditionsOf({ uid, resourceVersion }),
+    preconditions:
+      uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion },
   };
-  return { ...limits, dryRun, body };
+  return { signal, timeout, retries, dryRun, body };
 }
 
-function preconditionsOf(options: Pick<KubeDeleteOptions, "uid" | "resourceVersion">) {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  for (const [name, value] of given) requireText(`options.${name}`, value);
-  return given.length === 0 ? undefined : Object.fromEntries(given);
+function requireSeconds(path: string, seconds: number): void {
+  requireWhole(path, requireFinite(path, seconds), 0);
 }
 
-function requireSeconds(name: string, seconds: number | undefined): void {
-  if (seconds !== undefined) requireWhole(name, requireFinite(name, seconds), 0);
+function requireRequestPath(name: string, path: string): void {
+  requireText(name, path);
+  // Dots would lead elsewhere: whoever sends the request resolves them.
+  if (!/^\/[!-~]*$/.test(path) || /[?#\\]|\/(\.|%2e){1,2}(\/|$)/i.test(path))
+    throw new RangeError(
+      `${name} must begin with "/", encoded, without a query and without the segments "." and "..", got ${JSON.stringify(path.slice(0, 300))}`,
+    );
 }
-
-const REQUEST: OptionNames<KubeRequestOptions> = {
-  ...CALL,
-  path: true,
-  method: true,
-  query: true,
-  body: true,
-  contentType: true,
-};
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveRequest(options: KubeRequestOptions): {
   limits: Limits;
   request: ApiRequest;
 } {
-  const limits = resolveLimits(options, "request", REQUEST);
-  const { path, method = "GET", query, body, contentType } = options;
-  requireText("options.path", path);
-  // Dots would lead elsewhere: whoever sends the request resolves them.
-  if (!/^\/[!-~]*$/.test(path) || /[?#\\]|\/(\.|%2e){1,2}(\/|$)/i.test(path))
-    throw new RangeError(
-      `options.path must begin with "/", encoded, without a query and without the segments "." and "..", got ${JSON.stringify(path.slice(0, 300))}`,
-    );
-  if (!METHODS.includes(method))
-    throw new RangeError(
-      `options.method must be ${METHODS.map((one) => JSON.stringify(one)).join(", ")}, got ${JSON.stringify(method)}`,
-    );
-  if (query !== undefined) requireOptions("options.query", query);
-  if (contentType !== undefined) requireText("options.contentType", contentType);
+  const given = resolveCall(options, "request", REQUEST_OPTIONS);
+  const { path, method = "GET", query, body, contentType, ...limits } = given;
   const accept = "application/json, */*";
   return { limits, request: { method, path, query, body, contentType, accept } };
 }
@@ -496,16 +491,10 @@ export function resolveWatch(options: KubeWatchOptions): {
   limits: Limits;
   query: NonNullable<ApiRequest["query"]>;
 } {
-  const limits = resolveLimits(options, "watch", WATCH);
-  const { resourceVersion, bookmarks = false } = options;
-  if (resourceVersion !== undefined) requireText("options.resourceVersion", resourceVersion);
-  requireBoolean("options.bookmarks", bookmarks);
+  const { signal, timeout, retries, ...given } = resolveCall(options, "watch", WATCH_OPTIONS);
+  const { resourceVersion, bookmarks = false } = given;
+  const limits = { signal, timeout, retries };
   const allowWatchBookmarks = bookmarks || undefined;
   const timeoutSeconds = WATCH_SECONDS;
   return { limits, query: { watch: true, resourceVersion, allowWatchBookmarks, timeoutSeconds } };
-}
-
-/** @throws RangeError or TypeError that names the option */
-export function resolvePageSize(pageSize = 500): number {
-  return requireWhole("options.pageSize", requireFinite("options.pageSize", pageSize), 1);
 }

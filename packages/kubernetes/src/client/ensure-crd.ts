@@ -5,7 +5,7 @@ import type { KubeObject, ObjectMeta, StoredObject } from "../object/kube-object
 import { fromCrd, type Resource } from "../object/resource.ts";
 import { findApiError, isApiError, isNotServed } from "./api-error.ts";
 import { limited } from "./call.ts";
-import { type KubeCallOptions, resolveLimits } from "./call-options.ts";
+import { CALL_OPTIONS, type KubeCallOptions, resolveCall } from "./call-options.ts";
 import type { KubeClient } from "./kube-client.ts";
 
 /** Milliseconds between two looks at the server. */
@@ -78,7 +78,7 @@ export async function ensureCrd(
   const { clock } = client;
   let missing = "the definition is not written yet";
   const call = {
-    ...resolveLimits(options, "ensureCrd"),
+    ...resolveCall(options, "ensureCrd", CALL_OPTIONS),
     name: `CustomResourceDefinition ${name}`,
     clock,
     cause: () => new Error(missing),

@@ -1,16 +1,18 @@
-import { type OptionNames, requireOptions } from "@holdfast/kit";
+import { func, type Kinds, read } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
-import { type ApiTargetOptions, apiTarget, type MeasuredTarget } from "./api-target.ts";
-import { requireFieldManager } from "./call-options.ts";
+import {
+  API_TARGET_OPTIONS,
+  type ApiTargetOptions,
+  apiTarget,
+  type MeasuredTarget,
+} from "./api-target.ts";
+import { fieldManager } from "./call-options.ts";
 import type { ClientWrite } from "./client-write.ts";
 
-const OPTIONS: OptionNames<KubeClientOptions> = {
-  fieldManager: true,
-  random: true,
-  transport: true,
-  clock: true,
-  logger: true,
-  metrics: true,
+export const KUBE_CLIENT_OPTIONS: Kinds<KubeClientOptions> = {
+  fieldManager,
+  random: func,
+  ...API_TARGET_OPTIONS,
 };
 
 /** Options for `KubeClient`. */
@@ -48,9 +50,8 @@ export interface ResolvedClient {
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveClient(options: KubeClientOptions, hooks: WriteHooks): ResolvedClient {
-  requireOptions("options", options, "KubeClient", OPTIONS);
-  const { fieldManager = "holdfast" } = options;
-  const target = { ...apiTarget(options), beforeWrite: hooks.beforeWrite };
-  requireFieldManager(fieldManager);
-  return { target, fieldManager, onWrite: hooks.onWrite };
+  const given = read("options", options, "KubeClient", KUBE_CLIENT_OPTIONS);
+  const { fieldManager: manager = "holdfast" } = given;
+  const target = { ...apiTarget(given), beforeWrite: hooks.beforeWrite };
+  return { target, fieldManager: manager, onWrite: hooks.onWrite };
 }

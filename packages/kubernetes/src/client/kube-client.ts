@@ -33,12 +33,12 @@ import {
   type KubeWatchOptions,
   type KubeWriteOptions,
   LIST_OPTIONS,
-  resolveLimits,
-  resolvePageSize,
-  resolveRead,
+  READ_OPTIONS,
+  resolveCall,
   resolveRequest,
   resolveWatch,
   resolveWrite,
+  WRITE_OPTIONS,
 } from "./call-options.ts";
 import { collectionRequest } from "./collection-request.ts";
 import {
@@ -174,13 +174,13 @@ export class KubeClient {
     options: KubeListOptions = {},
   ): AsyncGenerator<StoredObject<T>, void, undefined> {
     requireResource(resource);
-    const limits = resolveLimits(options, "list", LIST_OPTIONS);
-    const { namespace, labels, fields, pageSize: size } = options;
+    const given = resolveCall(options, "list", LIST_OPTIONS);
+    const { namespace, labels, fields, pageSize = 500, ...limits } = given;
     const list = collectionRequest({ resource, namespace, labels, fields }, "list");
     const { path } = list;
     const { target } = this.#options;
     const send: Send = (request) => call(target, `GET ${path}`, limits, (once) => once(request));
-    return eachOnce(resource, path, listPages(send, { ...list, pageSize: resolvePageSize(size) }));
+    return eachOnce(resource, path, listPages(send, { ...list, pageSize }));
   }
 
   /**
@@ -351,7 +351,7 @@ export class KubeClient {
     requireWritable(resource, "modify");
     requireFunction("change", change);
     const { target, fieldManager: manager } = this.#options;
-    const limits = resolveWrite(options, manager, "modify");
+    const limits = resolveWrite(options, manager, "modify", WRITE_OPTIONS);
     const { subresource } = limits;
     const source = objectPath(resource, ref, subresource === "status" ? undefined : subresource);
     const read = { method: "GET", path: source } as const;
@@ -508,7 +508,7 @@ export class KubeClient {
 
   #read<Body>(resource: Resource, ref: ObjectRef, options: KubeReadOptions): Promise<Body> {
     requireResource(resource);
-    const { subresource, ...limits } = resolveRead(options, "get");
+    const { subresource, ...limits } = resolveCall(options, "get", READ_OPTIONS);
     const path = objectPath(resource, ref, subresource);
     const request = { method: "GET", path, accept: acceptFor(resource, "object") } as const;
     return call(this.#options.target, `GET ${path}`, limits, (send) =>

@@ -1,4 +1,4 @@
-import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/kit";
+import { type Kinds, requireOptions } from "@holdfast/kit";
 import { requireOwnersNearby } from "../object/known-owners.ts";
 import type { CachedObject, DeepReadonly, KubeObject, ObjectMeta } from "../object/kube-object.ts";
 import { requireWritable } from "../object/metadata-of.ts";
@@ -9,7 +9,8 @@ import type { ApiRequest } from "./api-request.ts";
 import type { ApplyUpgrade } from "./apply-upgrade.ts";
 import {
   APPLY_OPTIONS,
-  COLLECTION_OPTIONS,
+  DELETE_COLLECTION_OPTIONS,
+  DELETE_OPTIONS,
   type KubeApplyOptions,
   type KubeDeleteCollectionOptions,
   type KubeDeleteOptions,
@@ -20,6 +21,7 @@ import {
   resolveDelete,
   resolveUpgrade,
   resolveWrite,
+  WRITE_OPTIONS,
 } from "./call-options.ts";
 import type { ClientWrite } from "./client-write.ts";
 import { collectionRequest } from "./collection-request.ts";
@@ -52,14 +54,14 @@ interface Arguments<Options> {
  *
  * @throws RangeError or TypeError for a bad argument
  */
-function resolveBody(
-  { resource, object, options, manager }: Arguments<KubeWriteOptions>,
+function resolveBody<Options extends KubeWriteOptions>(
+  { resource, object, options, manager }: Arguments<Options>,
   door: string,
-  names?: OptionNames<KubeWriteOptions>,
-): ResolvedWrite & { body: Arguments<KubeWriteOptions>["object"] } {
+  kinds: Kinds<NoInfer<Options>>,
+): ResolvedWrite & { body: Arguments<Options>["object"] } {
   requireWritable(resource, door);
   requireOptions("object", object);
-  const resolved = resolveWrite(options, manager, door, names);
+  const resolved = resolveWrite(options, manager, door, kinds);
   const body = bodyOf(resource, object, resolved.subresource);
   requireExactFields(body, door, resolved.subresource);
   if (isOwnKind(resolved.subresource))
@@ -79,7 +81,11 @@ function requireExactFields(object: object, door: string, subresource: string | 
 /** @throws RangeError or TypeError for a bad argument */
 export function createRequest(given: Arguments<KubeWriteOptions>): PendingWrite {
   const { resource } = given;
-  const { body, subresource, dryRun, query, ...limits } = resolveBody(given, "create");
+  const { body, subresource, dryRun, query, ...limits } = resolveBody(
+    given,
+    "create",
+    WRITE_OPTIONS,
+  );
   const { namespace } = body.metadata ?? {};
   const naming = subresource === undefined ? namingOf(resource, body) : "given";
   // A server makes the rest of the name: the check uses any valid name in its place.
@@ -112,7 +118,11 @@ function namingOf(
 /** @throws RangeError or TypeError for a bad argument, for example an object without a version */
 export function updateRequest(given: Arguments<KubeWriteOptions>): PendingWrite {
   const { resource } = given;
-  const { body, subresource, dryRun, query, ...limits } = resolveBody(given, "update");
+  const { body, subresource, dryRun, query, ...limits } = resolveBody(
+    given,
+    "update",
+    WRITE_OPTIONS,
+  );
   const ref = refOf(body);
   const { resourceVersion } = body.metadata as ObjectMeta; // it has a name
   const isVersioned = isOwnKind(subresource) || resourceVersion !== undefined;
@@ -142,6 +152,7 @@ export function patchRequest(
     given.options,
     given.manager,
     "patch",
+    WRITE_OPTIONS,
   );
   requireExact(patch, "patch");
   requireOwnersNearby(resource, { ...parseRef(resource, given.ref) }, ownersIn(patch));
@@ -208,8 +219,6 @@ export function applyRequest(given: Arguments<KubeApplyOptions>): PendingApply {
   );
   const { fieldManager, ...more } = query;
   const { force = true, owned = false, cached } = given.options;
-  requireBoolean("options.force", force);
-  requireBoolean("options.owned", owned);
   const ref = refOf(body);
   if (cached !== undefined) requireSameObject(cached, body);
   // An apply with them is refused, and an object that was read has them.
@@ -263,7 +272,7 @@ export function deleteRequest(
 ): PendingWrite {
   requireWritable(resource, "delete");
   const path = objectPath(resource, ref);
-  const { body, dryRun, ...limits } = resolveDelete(options);
+  const { body, dryRun, ...limits } = resolveDelete(options, "delete", DELETE_OPTIONS);
   return {
     request: { method: "DELETE", path, body },
     limits,
@@ -287,7 +296,7 @@ export function deleteCollectionRequest(
     body,
     dryRun: _,
     ...limits
-  } = resolveDelete(options, "deleteCollection", COLLECTION_OPTIONS);
+  } = resolveDelete(options, "deleteCollection", DELETE_COLLECTION_OPTIONS);
   const { namespace, labels, fields } = options;
   const request = collectionRequest({ resource, namespace, labels, fields }, "list");
   return { request: { ...request, method: "DELETE", body }, limits };

@@ -1,30 +1,41 @@
 import {
-  type OptionNames,
-  requireAbove,
+  above,
+  func,
+  type Kinds,
+  kind,
+  methods,
+  read,
   requireBetween,
-  requireHooks,
-  requireMethods,
-  requireOptions,
-  requireText,
   requireWhole,
+  text,
 } from "@holdfast/kit";
 import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
-import { type ApiTargetOptions, apiTarget, type MeasuredTarget } from "../client/api-target.ts";
+import {
+  API_TARGET_OPTIONS,
+  type ApiTargetOptions,
+  apiTarget,
+  type MeasuredTarget,
+} from "../client/api-target.ts";
+import { fieldManager } from "../client/call-options.ts";
 import type { KubeClientOptions } from "../client/kube-client-options.ts";
 import type { KubernetesMetrics } from "../kubernetes-metrics.ts";
 
-const OPTIONS: OptionNames<ClusterOptions> = {
-  name: true,
-  fieldManager: true,
-  random: true,
-  backoff: true,
-  idleTimeout: true,
-  pageSize: true,
-  relistEvery: true,
-  transport: true,
-  clock: true,
-  logger: true,
-  metrics: true,
+/** How informers follow their objects. */
+export const FOLLOWING_OPTIONS: Kinds<
+  Pick<ClusterOptions, "backoff" | "idleTimeout" | "pageSize" | "relistEvery">
+> = {
+  backoff: methods("delayFunc"),
+  idleTimeout: above(0),
+  pageSize: kind("pageSize", requirePageSize),
+  relistEvery: above(0),
+};
+
+export const CLUSTER_OPTIONS: Kinds<ClusterOptions> = {
+  name: text,
+  fieldManager,
+  random: func,
+  ...FOLLOWING_OPTIONS,
+  ...API_TARGET_OPTIONS,
 };
 
 /** Options for `Cluster`. */
@@ -99,19 +110,16 @@ const BACKOFF = { duration: 800, factor: 2, cap: 20_000, jitter: "equal" } as co
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveCluster(options: ClusterOptions): ResolvedCluster {
-  requireOptions("options", options, "Cluster", OPTIONS);
-  const { name = "cluster", fieldManager, metrics, random } = options;
-  const { idleTimeout = 90_000, pageSize = 500, relistEvery = Number.POSITIVE_INFINITY } = options;
-  requireText("options.name", name);
-  requireHooks("options", { random });
-  const { backoff = new Backoff({ ...BACKOFF, random }) } = options;
-  requireFollowing("options", { backoff, idleTimeout, pageSize, relistEvery });
-  const target = apiTarget(options);
+  const given = read("options", options, "Cluster", CLUSTER_OPTIONS);
+  const { name = "cluster", fieldManager: manager, metrics, random } = given;
+  const { idleTimeout = 90_000, pageSize = 500, relistEvery = Number.POSITIVE_INFINITY } = given;
+  const { backoff = new Backoff({ ...BACKOFF, random }) } = given;
+  const target = apiTarget(given);
   return {
     name,
     target,
     metrics,
-    fieldManager,
+    fieldManager: manager,
     random,
     backoff,
     idleTimeout,
@@ -120,17 +128,6 @@ export function resolveCluster(options: ClusterOptions): ResolvedCluster {
   };
 }
 
-/**
- * Checks how the informers follow their objects.
- *
- * @param name - what the errors call the options
- */
-export function requireFollowing(
-  name: string,
-  { backoff, idleTimeout = 1, pageSize = 1, relistEvery = 1 }: Partial<ClusterOptions>,
-): void {
-  if (backoff !== undefined) requireMethods(`${name}.backoff`, backoff, ["delayFunc"]);
-  requireAbove(`${name}.idleTimeout`, idleTimeout, 0);
-  requireWhole(`${name}.pageSize`, requireBetween(`${name}.pageSize`, pageSize, 1, 10_000), 1);
-  requireAbove(`${name}.relistEvery`, relistEvery, 0);
+function requirePageSize(path: string, size: number): void {
+  requireWhole(path, requireBetween(path, size, 1, 10_000), 1);
 }

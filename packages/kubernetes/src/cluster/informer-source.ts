@@ -1,15 +1,12 @@
 import { onAbort } from "@holdfast/clock";
 import type { Source, SourceContext } from "@holdfast/controller";
-import { type OptionNames, requireAnswer, requireHooks, requireOptions } from "@holdfast/kit";
+import { func, type Kinds, read, requireAnswer } from "@holdfast/kit";
 import { changesBetween, type ObjectChange } from "../cache/change.ts";
 import type { ObjectTable } from "../cache/object-table.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import type { InformerSourceOptions } from "./informer.ts";
 
-const OPTIONS: OptionNames<InformerSourceOptions> = {
-  when: true,
-  to: true,
-};
+export const INFORMER_SOURCE_OPTIONS: Kinds<InformerSourceOptions> = { when: func, to: func };
 
 /** Priority of the objects that were there before: live changes have 0. */
 const INITIAL = { priority: -10 };
@@ -39,9 +36,7 @@ export function changeSource(
 
 /** A source of the keys that changes wake. */
 export function keySource(source: Source<ObjectChange>, options: InformerSourceOptions): Source {
-  requireOptions("options", options, "source", OPTIONS);
-  const { when, to } = options;
-  requireHooks("options", { when, to });
+  const { when, to } = read("options", options, "source", INFORMER_SOURCE_OPTIONS);
   const keysOf = (
     change: ObjectChange,
     failed: SourceContext<string>["failed"],

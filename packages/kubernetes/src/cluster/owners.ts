@@ -1,4 +1,4 @@
-import { type OptionNames, requireBoolean, requireOptions } from "@holdfast/kit";
+import { flag, type Kinds, read, requireOptions } from "@holdfast/kit";
 import { requireResource } from "@holdfast/kit/kubernetes";
 import type { ObjectChange } from "../cache/change.ts";
 import { rememberOwner } from "../object/known-owners.ts";
@@ -16,7 +16,7 @@ export interface OwnerOfOptions {
   readonly everyOwner?: boolean | undefined;
 }
 
-const OPTIONS: OptionNames<OwnerOfOptions> = { everyOwner: true };
+export const OWNER_OF_OPTIONS: Kinds<OwnerOfOptions> = { everyOwner: flag };
 
 /**
  * Maps a change to the key of the controller of its object, before and after it: the owner with `controller: true`, as
@@ -55,9 +55,7 @@ export function ownerOf(
   options: OwnerOfOptions = {},
 ): (change: Pick<ObjectChange, "object" | "old">) => readonly string[] {
   requireResource(owner);
-  requireOptions("options", options, "ownerOf", OPTIONS);
-  const { everyOwner = false } = options;
-  requireBoolean("options.everyOwner", everyOwner);
+  const { everyOwner = false } = read("options", options, "ownerOf", OWNER_OF_OPTIONS);
   const { group, kind, scope } = owner;
   const isOwner = (reference: DeepReadonly<OwnerReference>): boolean =>
     (everyOwner || reference.controller === true) &&

@@ -1,7 +1,11 @@
 import {
-  type OptionNames,
+  flag,
+  func,
+  type Kinds,
+  kind,
+  parsed,
+  read,
   requireArray,
-  requireBoolean,
   requireHooks,
   requireOptions,
 } from "@holdfast/kit";
@@ -19,13 +23,13 @@ import {
   type LabelSelector,
 } from "../object/selector.ts";
 
-const OPTIONS: OptionNames<WatchOptions> = {
-  namespaces: true,
-  labels: true,
-  fields: true,
-  transform: true,
-  indexes: true,
-  metadataOnly: true,
+export const WATCH_OPTIONS: Kinds<WatchOptions> = {
+  namespaces: parsed("namespaces"),
+  labels: parsed("labels"),
+  fields: parsed("fields"),
+  transform: func,
+  indexes: kind("indexes", requireIndexes),
+  metadataOnly: flag,
 };
 
 /** Options for `Cluster.watch`. */
@@ -96,14 +100,10 @@ export interface ResolvedWatch {
 /** @throws RangeError or TypeError that names the option */
 export function resolveWatch(resource: Resource, options: WatchOptions): ResolvedWatch {
   requireResource(resource);
-  requireOptions("options", options, "watch", OPTIONS);
-  const { labels = {}, fields = {}, indexes = {}, metadataOnly = false } = options;
-  const { transform = withoutManagedFields } = options;
-  requireHooks("options", { transform });
-  requireOptions("options.indexes", indexes);
-  requireHooks("options.indexes", indexes);
-  requireBoolean("options.metadataOnly", metadataOnly);
-  const namespaces = resolveNamespaces(resource, options.namespaces);
+  const given = read("options", options, "watch", WATCH_OPTIONS);
+  const { labels = {}, fields = {}, indexes = {}, metadataOnly = false } = given;
+  const { transform = withoutManagedFields } = given;
+  const namespaces = resolveNamespaces(resource, given.namespaces);
   const { apiVersion, plural, metadataOnly: isPartial = false } = resource;
   const selectors = [formatLabels(labels), formatFields(fields)];
   return {
@@ -121,6 +121,11 @@ export function resolveWatch(resource: Resource, options: WatchOptions): Resolve
       metadataOnly || isPartial,
     ]),
   };
+}
+
+function requireIndexes(path: string, indexes: Readonly<Record<string, unknown>>): void {
+  requireOptions(path, indexes);
+  requireHooks(path, indexes);
 }
 
 function resolveNamespaces(

@@ -5,14 +5,8 @@ import {
   type ResourceLock,
   type Versioned,
 } from "@holdfast/controller";
-import {
-  type OptionNames,
-  requireClock,
-  requireMethods,
-  requireOptions,
-  requirePositive,
-} from "@holdfast/kit";
-import { requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
+import { type Kinds, loopClock, methods, positive, read, required } from "@holdfast/kit";
+import { namespaceName, segment } from "@holdfast/kit/kubernetes";
 import { findApiError, isNotFound, withRetryAfter } from "../client/api-error.ts";
 import type { KubeCallOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
@@ -20,12 +14,12 @@ import { builtIn } from "../object/built-in.ts";
 import type { StoredObject } from "../object/kube-object.ts";
 import { type LeaseObject, newLease, recordOf, withRecord, writtenAt } from "./lease-object.ts";
 
-const OPTIONS: OptionNames<LeaseLockOptions> = {
-  client: true,
-  namespace: true,
-  name: true,
-  leaseDuration: true,
-  clock: true,
+export const LEASE_LOCK_OPTIONS: Kinds<LeaseLockOptions> = {
+  client: required(methods("get", "list", "create", "update")),
+  namespace: required(namespaceName),
+  name: required(segment),
+  leaseDuration: positive,
+  clock: loopClock,
 };
 
 const Lease = builtIn<LeaseObject>("coordination.k8s.io/v1", "Lease");
@@ -110,13 +104,8 @@ export class LeaseLock implements ResourceLock {
    * @throws RangeError or TypeError that names the option
    */
   constructor(options: LeaseLockOptions) {
-    requireOptions("options", options, "LeaseLock", OPTIONS);
-    const { client, namespace, name, leaseDuration = 15_000, clock = realClock } = options;
-    requireMethods("options.client", client, ["get", "list", "create", "update"]);
-    requireNamespace("options.namespace", namespace);
-    requireSegment("options.name", name);
-    requirePositive("options.leaseDuration", leaseDuration);
-    requireClock("options.clock", clock);
+    const given = read("options", options, "LeaseLock", LEASE_LOCK_OPTIONS);
+    const { client, namespace, name, leaseDuration = 15_000, clock = realClock } = given;
     this.#client = client;
     this.#name = { namespace, name };
     this.#leaseDuration = leaseDuration;

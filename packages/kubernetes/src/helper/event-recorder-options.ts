@@ -1,25 +1,28 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { defaultLogger, type Logger } from "@holdfast/controller";
 import {
-  type OptionNames,
-  requireClock,
-  requireHooks,
-  requireMethods,
-  requireOptions,
+  func,
+  type Kinds,
+  kind,
+  loopClock,
+  methods,
+  read,
+  required,
   requireText,
+  text,
 } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import type { KubeClient } from "../client/kube-client.ts";
-import { LOGGER } from "../logger.ts";
+import { anyLogger } from "../kinds.ts";
 
-const OPTIONS: OptionNames<EventRecorderOptions> = {
-  client: true,
-  controller: true,
-  instance: true,
-  name: true,
-  clock: true,
-  random: true,
-  logger: true,
+export const EVENT_RECORDER_OPTIONS: Kinds<EventRecorderOptions> = {
+  client: required(methods("create", "patch")),
+  controller: required(kind("controllerName", requireControllerName)),
+  instance: text,
+  name: text,
+  clock: loopClock,
+  random: func,
+  logger: anyLogger,
 };
 
 // As IsQualifiedName of k8s.io/apimachinery.
@@ -79,19 +82,16 @@ export type ResolvedEventRecorderOptions = {
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveEventRecorder(options: EventRecorderOptions): ResolvedEventRecorderOptions {
-  requireOptions("options", options, "EventRecorder", OPTIONS);
-  const { client, controller, instance = controller, name = "events", clock = realClock } = options;
-  const { random, logger = defaultLogger } = options;
-  requireMethods("options.client", client, ["create", "patch"]);
-  requireText("options.controller", controller);
+  const given = read("options", options, "EventRecorder", EVENT_RECORDER_OPTIONS);
+  const { client, controller, instance = controller, name = "events", clock = realClock } = given;
+  const { random, logger = defaultLogger } = given;
+  return { client, controller, instance, name, clock, random, logger };
+}
+
+function requireControllerName(path: string, controller: string): void {
+  requireText(path, controller);
   if (!CONTROLLER.test(controller))
     throw new RangeError(
-      `options.controller must be a name such as "greeter" or "example.org/greeter", got ${JSON.stringify(controller.slice(0, 300))}`,
+      `${path} must be a name such as "greeter" or "example.org/greeter", got ${JSON.stringify(controller.slice(0, 300))}`,
     );
-  requireText("options.instance", instance);
-  requireText("options.name", name);
-  requireClock("options.clock", clock);
-  requireHooks("options", { random });
-  requireMethods("options.logger", logger, LOGGER);
-  return { client, controller, instance, name, clock, random, logger };
 }

@@ -1,7 +1,11 @@
 import type { ReconcileResult } from "@holdfast/controller";
 import {
-  type OptionNames,
-  requireFunction,
+  anything,
+  func,
+  type Kinds,
+  kind,
+  read,
+  required,
   requireMethods,
   requireOptions,
   requireText,
@@ -21,13 +25,19 @@ import {
   removalOf,
 } from "./finalizer-patch.ts";
 
-const REMOVE: OptionNames<RemoveFinalizerOptions> = {
-  finalizer: true,
-  signal: true,
-  timeout: true,
-  fieldManager: true,
+/** The client checks the limits of a request. */
+export const REMOVE_FINALIZER_OPTIONS: Kinds<RemoveFinalizerOptions> = {
+  finalizer: required(kind("finalizer", requireFinalizer)),
+  signal: anything,
+  timeout: anything,
+  fieldManager: anything,
 };
-const OPTIONS: OptionNames<FinalizeOptions<never>> = { ...REMOVE, apply: true, cleanup: true };
+
+export const FINALIZE_OPTIONS: Kinds<FinalizeOptions<never>> = {
+  ...REMOVE_FINALIZER_OPTIONS,
+  apply: required(func),
+  cleanup: required(func),
+};
 
 /** How often an object whose list of finalizers has moved is read again. */
 const MAX_READS = 5;
@@ -126,12 +136,9 @@ export async function finalize<T extends KubeObject>(
   requireMethods("client", client, ["find", "patch"]);
   requireResource(resource);
   requireObject(object);
-  requireOptions("options", options, "finalize", OPTIONS);
-  requireFunction("options.apply", options.apply);
-  requireFunction("options.cleanup", options.cleanup);
-  requireFinalizer(options);
-  const writer = new FinalizerWriter<T>(client, resource, options);
-  const stepOf = (part: FinalizedObject) => finalizerStep(part, options.finalizer);
+  const given = read("options", options, "finalize", FINALIZE_OPTIONS);
+  const writer = new FinalizerWriter<T>(client, resource, given);
+  const stepOf = (part: FinalizedObject) => finalizerStep(part, given.finalizer);
   const step = stepOf(finalizedPart(object));
   if (step === "none") return undefined;
   if (step === "cleanup") {
@@ -179,12 +186,11 @@ export async function removeFinalizer<T extends KubeObject>(
   requireMethods("client", client, ["find", "patch"]);
   requireResource(resource);
   requireObject(object);
-  requireOptions("options", options, "removeFinalizer", REMOVE);
-  requireFinalizer(options);
-  const { finalizer } = options;
+  const given = read("options", options, "removeFinalizer", REMOVE_FINALIZER_OPTIONS);
+  const { finalizer } = given;
   const isThere = ({ metadata }: FinalizedObject) =>
     metadata.finalizers?.includes(finalizer) === true;
-  await new FinalizerWriter<T>(client, resource, options).write(object, isThere, removalOf);
+  await new FinalizerWriter<T>(client, resource, given).write(object, isThere, removalOf);
 }
 
 /** The finalizer of one reconcile. */
@@ -256,10 +262,10 @@ function requireObject(object: CachedObject<KubeObject>): void {
   requireText("object.metadata.uid", object.metadata.uid);
 }
 
-function requireFinalizer({ finalizer }: RemoveFinalizerOptions): void {
-  requireText("options.finalizer", finalizer);
+function requireFinalizer(path: string, finalizer: string): void {
+  requireText(path, finalizer);
   if (!NAME.test(finalizer))
     throw new RangeError(
-      `options.finalizer must be a finalizer such as "example.org/cleanup", got ${JSON.stringify(finalizer.slice(0, 300))}`,
+      `${path} must be a finalizer such as "example.org/cleanup", got ${JSON.stringify(finalizer.slice(0, 300))}`,
     );
 }

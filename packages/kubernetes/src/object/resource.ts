@@ -1,23 +1,32 @@
-import { type OptionNames, requireOptions, requireText } from "@holdfast/kit";
+import {
+  anything,
+  type Kinds,
+  parsed,
+  read,
+  required,
+  requireOptions,
+  requireText,
+} from "@holdfast/kit";
 import { requireApiVersion, requireKind, requirePlural } from "@holdfast/kit/kubernetes";
 import { type CrdOptions, crdOf } from "../schema/crd.ts";
 import type { SchemaInput, SchemaOutput, StandardSchema } from "../schema/standard-schema.ts";
 import type { KubeObject, StatusCondition } from "./kube-object.ts";
 
-const OPTIONS: OptionNames<CustomResourceOptions> = {
-  apiVersion: true,
-  kind: true,
-  plural: true,
-  scope: true,
-  spec: true,
-  status: true,
-  conditions: true,
-  rules: true,
-  listKeys: true,
-  columns: true,
-  shortNames: true,
-  categories: true,
-  description: true,
+/** Errors call the options by their names alone: those of a manifest are checked too. */
+export const CUSTOM_RESOURCE_OPTIONS: Kinds<CustomResourceOptions> = {
+  apiVersion: required(parsed("apiVersion")),
+  kind: required(parsed("kind")),
+  plural: required(parsed("plural")),
+  scope: parsed("scope"),
+  spec: anything,
+  status: anything,
+  conditions: parsed("conditions"),
+  rules: parsed("rules"),
+  listKeys: anything,
+  columns: parsed("columns"),
+  shortNames: parsed("shortNames"),
+  categories: parsed("categories"),
+  description: anything,
 };
 
 /** Options that only a resource with a schema can have. */
@@ -195,8 +204,8 @@ export function customResource<
 export function customResource<T extends KubeObject>(options: CustomResourceOptions): Resource<T>;
 
 export function customResource(options: CustomResourceOptions): Resource {
-  requireOptions("options", options, "customResource", OPTIONS);
-  const { apiVersion, kind, plural, scope = "Namespaced" } = options;
+  const given = read("options", options, "customResource", CUSTOM_RESOURCE_OPTIONS);
+  const { apiVersion, kind, plural, scope = "Namespaced" } = given;
   requireApiVersion("apiVersion", apiVersion);
   const [group, version] = apiVersion.split("/");
   if (group === undefined || version === undefined)
@@ -208,9 +217,9 @@ export function customResource(options: CustomResourceOptions): Resource {
   if (scope !== "Namespaced" && scope !== "Cluster")
     throw new RangeError(`scope must be "Namespaced" or "Cluster", got ${JSON.stringify(scope)}`);
   const names = { apiVersion, group, version, kind, plural, scope };
-  if (options.spec !== undefined) return Object.freeze({ ...names, crd: crdOf(names, options) });
+  if (given.spec !== undefined) return Object.freeze({ ...names, crd: crdOf(names, given) });
   for (const name of OF_SCHEMA)
-    if (options[name] !== undefined)
+    if (given[name] !== undefined)
       throw new RangeError(`${name} needs a spec: without one the resource has no manifest`);
   return Object.freeze(names);
 }

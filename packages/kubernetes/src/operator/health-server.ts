@@ -3,30 +3,38 @@ import type { AddressInfo } from "node:net";
 import { onAbort, realClock } from "@holdfast/clock";
 import { type Logger, type Runnable, type RunOptions, silentLogger } from "@holdfast/controller";
 import {
-  type OptionNames,
+  func,
+  type Kinds,
+  kind,
+  read,
   requireAnswer,
   requireBetween,
   requireFunction,
-  requireHooks,
-  requireMethods,
   requireOptions,
   requireSignal,
-  requireText,
   requireWhole,
+  text,
   yieldTurn,
 } from "@holdfast/kit";
 import { boundedServer } from "@holdfast/kit/node";
-import { LOGGER } from "../logger.ts";
+import { anyLogger } from "../kinds.ts";
 import { runRef } from "../run-ref.ts";
 
-const OPTIONS: OptionNames<HealthServerOptions> = {
-  name: true,
-  port: true,
-  host: true,
-  live: true,
-  ready: true,
-  metrics: true,
-  logger: true,
+const checks = kind("checks", requireChecks);
+
+/** The part that a user may choose of a server that is not their own. */
+export const HEALTH_OPTIONS: Kinds<Omit<HealthServerOptions, "name" | "logger">> = {
+  port: kind("port", requirePort),
+  host: text,
+  live: checks,
+  ready: checks,
+  metrics: func,
+};
+
+export const HEALTH_SERVER_OPTIONS: Kinds<HealthServerOptions> = {
+  name: text,
+  ...HEALTH_OPTIONS,
+  logger: anyLogger,
 };
 
 /** A check of a probe: whether all is well. One that throws has failed. */
@@ -312,33 +320,18 @@ function pageOf(status: number, text: string, type = TEXT): Page {
 type ResolvedHealthServerOptions = ReturnType<typeof resolveHealthServer>;
 
 function resolveHealthServer(options: HealthServerOptions) {
-  requireOptions("options", options, "HealthServer", OPTIONS);
-  requireHealth("options", options);
-  const { name = "health", port = 8080, metrics, logger = silentLogger } = options;
+  const given = read("options", options, "HealthServer", HEALTH_SERVER_OPTIONS);
+  const { name = "health", port = 8080, metrics, logger = silentLogger } = given;
   const isInPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined;
-  const { host = isInPod ? undefined : "127.0.0.1", live, ready } = options;
-  requireText("options.name", name);
-  requireMethods("options.logger", logger, LOGGER);
+  const { host = isInPod ? undefined : "127.0.0.1", live, ready } = given;
   return { name, port, host, live: { ...live }, ready: { ...ready }, metrics, logger };
 }
 
-/**
- * Checks what a user may choose of a server that is not their own.
- *
- * @param name - what the errors call the options
- */
-export function requireHealth(
-  name: string,
-  { port = 0, host, live = {}, ready = {}, metrics }: HealthServerOptions,
-): void {
-  requireBetween(`${name}.port`, requireWhole(`${name}.port`, port, 0), 0, MAX_PORT);
-  if (host !== undefined) requireText(`${name}.host`, host);
-  requireHooks(name, { metrics });
-  requireChecks(`${name}.live`, live);
-  requireChecks(`${name}.ready`, ready);
+function requirePort(path: string, port: number): void {
+  requireBetween(path, requireWhole(path, port, 0), 0, MAX_PORT);
 }
 
-function requireChecks(name: string, checks: HealthChecks): void {
-  requireOptions(name, checks);
-  for (const [check, fn] of Object.entries(checks)) requireFunction(`${name}["${check}"]`, fn);
+function requireChecks(path: string, given: HealthChecks): void {
+  requireOptions(path, given);
+  for (const [check, fn] of Object.entries(given)) requireFunction(`${path}["${check}"]`, fn);
 }

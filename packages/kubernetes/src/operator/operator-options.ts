@@ -10,46 +10,66 @@ import type {
   SignalSource,
 } from "@holdfast/controller";
 import {
-  type OptionNames,
+  flag,
+  func,
+  type Kinds,
+  kind,
+  loopClock,
+  methods,
+  parsed,
+  read,
   requireBetween,
-  requireBoolean,
-  requireClock,
   requireDurations,
-  requireFunction,
-  requireHooks,
-  requireMethods,
-  requireOptions,
-  requireText,
+  required,
   requireWhole,
+  text,
   uuidFrom,
 } from "@holdfast/kit";
-import { requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
+
+import { namespaceName, requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
+
 import type { Random } from "@holdfast/wait";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { Cluster } from "../cluster/cluster.ts";
-import { type ClusterOptions, requireFollowing } from "../cluster/cluster-options.ts";
+import { type ClusterOptions, FOLLOWING_OPTIONS } from "../cluster/cluster-options.ts";
 import type { EventRecorder } from "../helper/event-recorder.ts";
-import { LOGGER, programLogger } from "../logger.ts";
+import { anyLogger } from "../kinds.ts";
+import { programLogger } from "../logger.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
 import type { OperatorControllerArguments } from "./failure-events.ts";
-import { type HealthServerOptions, requireHealth } from "./health-server.ts";
+import { HEALTH_OPTIONS, type HealthServerOptions } from "./health-server.ts";
 import { OPERATOR_METRICS, type OperatorMetrics } from "./operator-metrics.ts";
 
-const OPTIONS: OptionNames<OperatorOptions> = {
-  name: true,
-  transport: true,
-  setup: true,
-  leaderElection: true,
-  shards: true,
-  health: true,
-  cluster: true,
-  compareCrds: true,
-  signals: true,
-  identity: true,
-  clock: true,
-  random: true,
-  logger: true,
-  metrics: true,
+export const OPERATOR_ELECTION_OPTIONS: Kinds<OperatorElectionOptions> = {
+  leaseDuration: parsed("leaseDuration"),
+  renewDeadline: parsed("renewDeadline"),
+  retryPeriod: parsed("retryPeriod"),
+  namespace: parsed("namespaceName"),
+  name: parsed("segment"),
+};
+
+export const OPERATOR_SHARDS_OPTIONS: Kinds<OperatorShardsOptions> = {
+  count: kind("slotCount", requireSlotCount),
+  ...OPERATOR_ELECTION_OPTIONS,
+};
+
+export const OPERATOR_OPTIONS: Kinds<OperatorOptions> = {
+  name: required(namespaceName),
+  transport: required(methods("send")),
+  setup: required(func),
+  leaderElection: parsed("leaderElection"),
+  shards: parsed("shards"),
+  health: kind("health", requireHealth),
+  cluster: kind("following", (path, options: NonNullable<OperatorOptions["cluster"]>) =>
+    read(path, options, "runOperator", FOLLOWING_OPTIONS),
+  ),
+  compareCrds: flag,
+  signals: methods("on", "off", "exit"),
+  identity: text,
+  clock: loopClock,
+  random: func,
+  logger: anyLogger,
+  metrics: methods(...OPERATOR_METRICS),
 };
 
 /** Most slots, as of `Shards`. */
@@ -249,36 +269,6 @@ export interface OperatorOptions {
   readonly metrics?: OperatorMetrics | undefined;
 }
 
-const HEALTH: OptionNames<OperatorHealthOptions> = {
-  port: true,
-  host: true,
-  live: true,
-  ready: true,
-  metrics: true,
-};
-const CLUSTER: OptionNames<NonNullable<OperatorOptions["cluster"]>> = {
-  backoff: true,
-  idleTimeout: true,
-  pageSize: true,
-  relistEvery: true,
-};
-const ELECTION: OptionNames<OperatorElectionOptions> = {
-  leaseDuration: true,
-  renewDeadline: true,
-  retryPeriod: true,
-  namespace: true,
-  name: true,
-};
-
-const SHARDS: OptionNames<OperatorShardsOptions> = {
-  count: true,
-  leaseDuration: true,
-  renewDeadline: true,
-  retryPeriod: true,
-  namespace: true,
-  name: true,
-};
-
 /** Slots with their Leases. */
 export type ResolvedShards = OperatorShardsOptions & {
   readonly namespace: string;
@@ -311,33 +301,15 @@ export type ResolvedOperator = Pick<
 
 /** @throws RangeError or TypeError that names the option */
 export function resolveOperator(options: OperatorOptions): ResolvedOperator {
-  requireOptions("options", options, "runOperator", OPTIONS);
-  const { name, transport, setup, health = {}, cluster, signals, random, metrics } = options;
-  const { compareCrds = false, clock = realClock, logger = programLogger() } = options;
-  requireNamespace("options.name", name);
-  requireMethods("options.transport", transport, ["send"]);
-  requireFunction("options.setup", setup);
-  if (health !== false) {
-    requireOptions("options.health", health, "runOperator", HEALTH);
-    requireHealth("options.health", health);
-  }
-  if (cluster !== undefined) {
-    requireOptions("options.cluster", cluster, "runOperator", CLUSTER);
-    requireFollowing("options.cluster", cluster);
-  }
-  if (signals !== undefined) requireMethods("options.signals", signals, ["on", "off", "exit"]);
-  requireBoolean("options.compareCrds", compareCrds);
-  requireClock("options.clock", clock);
-  requireHooks("options", { random });
-  const { identity = identityOf(clock, random) } = options;
-  requireText("options.identity", identity);
-  requireMethods("options.logger", logger, LOGGER);
-  if (metrics !== undefined) requireMethods("options.metrics", metrics, OPERATOR_METRICS);
+  const given = read("options", options, "runOperator", OPERATOR_OPTIONS);
+  const { health = {}, compareCrds = false, clock = realClock, logger = programLogger() } = given;
+  const { identity = identityOf(clock, given.random) } = given;
+  const { name, transport, setup, cluster, signals, random, metrics } = given;
   return {
     name,
     transport,
     setup,
-    ...resolveReplicas(options),
+    ...resolveReplicas(given),
     health,
     cluster,
     compareCrds,
@@ -348,6 +320,14 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
     logger,
     metrics,
   };
+}
+
+function requireHealth(path: string, health: OperatorHealthOptions | false): void {
+  if (health !== false) read(path, health, "runOperator", HEALTH_OPTIONS);
+}
+
+function requireSlotCount(path: string, count: number): void {
+  requireBetween(path, requireWhole(path, count, 1), 1, SLOTS);
 }
 
 /** Replicas so far on a clock: those of one simulation share it. */
@@ -376,19 +356,18 @@ function resolveReplicas(
 function resolveElection(options: OperatorOptions): ResolvedElection | false {
   const { leaderElection = {} } = options;
   if (leaderElection === false) return false;
-  requireOptions("options.leaderElection", leaderElection, "runOperator", ELECTION);
-  return { ...leaderElection, ...resolveLeases("options.leaderElection", leaderElection, options) };
+  const option = "options.leaderElection";
+  const given = read(option, leaderElection, "runOperator", OPERATOR_ELECTION_OPTIONS);
+  return { ...given, ...resolveLeases(option, given, options) };
 }
 
 function resolveShards(options: OperatorOptions): ResolvedShards | undefined {
   const { shards, leaderElection = false } = options;
   if (shards === undefined) return undefined;
-  requireOptions("options.shards", shards, "runOperator", SHARDS);
+  const given = read("options.shards", shards, "runOperator", OPERATOR_SHARDS_OPTIONS);
   if (leaderElection !== false)
     throw new RangeError("options.leaderElection must be undefined or false beside options.shards");
-  const { count = 1 } = shards;
-  requireBetween("options.shards.count", requireWhole("options.shards.count", count, 1), 1, SLOTS);
-  return { ...shards, ...resolveLeases("options.shards", shards, options) };
+  return { ...given, ...resolveLeases("options.shards", given, options) };
 }
 
 /** The place of the Leases, and their durations. */

@@ -1,14 +1,14 @@
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
-import { type OptionNames, requireMethods, requireOptions } from "@holdfast/kit";
+import { type Kinds, methods, read } from "@holdfast/kit";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { OperatorMetrics } from "../operator/operator-metrics.ts";
 import { InformerGauges } from "./informer-gauges.ts";
 import { ReflectorFamilies } from "./reflector-families.ts";
 import { RequestFamilies } from "./request-families.ts";
 
-const OPTIONS: OptionNames<OperatorPrometheusOptions> = {
-  register: true,
-  controllers: true,
+export const OPERATOR_PROMETHEUS_OPTIONS: Kinds<OperatorPrometheusOptions> = {
+  register: methods("registerMetric", "metrics"),
+  controllers: methods("controller", "queue", "leadership", "shards"),
 };
 
 /** Options for {@link prometheusMetrics}. */
@@ -73,16 +73,9 @@ export interface OperatorPrometheusOptions {
  * ```
  */
 export function prometheusMetrics(options: OperatorPrometheusOptions = {}): OperatorMetrics {
-  requireOptions("options", options, "prometheusMetrics", OPTIONS);
-  const { register = globalRegister } = options;
-  requireMethods("options.register", register, ["registerMetric", "metrics"]);
-  const { controllers = new PrometheusMetrics({ register }) } = options;
-  requireMethods("options.controllers", controllers, [
-    "controller",
-    "queue",
-    "leadership",
-    "shards",
-  ]);
+  const given = read("options", options, "prometheusMetrics", OPERATOR_PROMETHEUS_OPTIONS);
+  const { register = globalRegister } = given;
+  const { controllers = new PrometheusMetrics({ register }) } = given;
   const requests = new RequestFamilies(register);
   const reflectors = new ReflectorFamilies(register);
   const informers = new InformerGauges(register);

@@ -1,9 +1,12 @@
 import {
-  type OptionNames,
+  anything,
+  type Kinds,
+  kind,
+  read,
   requireArray,
   requireBoolean,
-  requireOptions,
-  requireText,
+  required,
+  text,
 } from "@holdfast/kit";
 import { isObject, type JsonObject, own } from "@holdfast/kit/kubernetes";
 import { type JsonSchema, type StandardSchema, structuralPart } from "./standard-schema.ts";
@@ -93,21 +96,21 @@ export interface CrdOptions {
   readonly description?: string | undefined;
 }
 
-const RULE: OptionNames<ValidationRule> = {
-  rule: true,
-  message: true,
-  messageExpression: true,
-  fieldPath: true,
-  reason: true,
-  optionalOldSelf: true,
+export const VALIDATION_RULE: Kinds<ValidationRule> = {
+  rule: required(text),
+  message: anything,
+  messageExpression: anything,
+  fieldPath: anything,
+  reason: anything,
+  optionalOldSelf: anything,
 };
 
-const COLUMN: OptionNames<PrinterColumn> = {
-  name: true,
-  path: true,
-  type: true,
-  description: true,
-  priority: true,
+export const PRINTER_COLUMN: Kinds<PrinterColumn> = {
+  name: required(text),
+  path: required(kind("columnPath", requireColumnPath)),
+  type: anything,
+  description: anything,
+  priority: anything,
 };
 
 /** The names of a resource. */
@@ -164,18 +167,17 @@ function requireLists({ conditions, rules, columns, shortNames, categories }: Cr
   if (conditions !== undefined) requireBoolean("conditions", conditions);
   for (const [name, list] of Object.entries({ rules, columns, shortNames, categories }))
     if (list !== undefined) requireArray(name, list);
-  for (const [index, rule] of (rules ?? []).entries()) {
-    requireOptions(`rules[${index}]`, rule, "customResource", RULE);
-    requireText(`rules[${index}].rule`, rule.rule);
-  }
-  for (const [index, column] of (columns ?? []).entries()) {
-    requireOptions(`columns[${index}]`, column, "customResource", COLUMN);
-    requireText(`columns[${index}].name`, column.name);
-    if (typeof column.path !== "string" || !column.path.startsWith("."))
-      throw new RangeError(
-        `columns[${index}].path must be a path such as ".spec.schedule", got ${JSON.stringify(column.path)}`,
-      );
-  }
+  for (const [index, rule] of (rules ?? []).entries())
+    read(`rules[${index}]`, rule, "customResource", VALIDATION_RULE);
+  for (const [index, column] of (columns ?? []).entries())
+    read(`columns[${index}]`, column, "customResource", PRINTER_COLUMN);
+}
+
+function requireColumnPath(name: string, path: unknown): void {
+  if (typeof path !== "string" || !path.startsWith("."))
+    throw new RangeError(
+      `${name} must be a path such as ".spec.schedule", got ${JSON.stringify(path)}`,
+    );
 }
 
 function schemaOf(options: CrdOptions): JsonObject {

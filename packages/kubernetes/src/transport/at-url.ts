@@ -1,11 +1,11 @@
-import { type OptionNames, requireFunction, requireText } from "@holdfast/kit";
+import { func, type Kinds, kind, text } from "@holdfast/kit";
 import { AgentKeeper, newAgent, type TlsParts } from "./agents.ts";
 import { bearer, CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";
 import { type Impersonation, impersonationHeaders, requireImpersonation } from "./impersonation.ts";
 import type { KubeTransport } from "./kube-transport.ts";
 import { warnOfProxy } from "./proxy-warning.ts";
-import { resolveTransport, type TransportOptions } from "./transport-options.ts";
+import { resolveTransport, TRANSPORT_OPTIONS, type TransportOptions } from "./transport-options.ts";
 
 /** Milliseconds after which the token is asked for again. */
 const MAX_AGE = 10_000;
@@ -51,14 +51,15 @@ export interface AtUrlOptions extends TransportOptions {
   readonly token?: (() => string | Promise<string>) | undefined;
 }
 
-const OPTIONS: OptionNames<AtUrlOptions> = {
-  clock: true,
-  logger: true,
-  ca: true,
-  cert: true,
-  key: true,
-  impersonate: true,
-  token: true,
+const pem = kind("pem", requirePem);
+
+export const AT_URL_OPTIONS: Kinds<AtUrlOptions> = {
+  ...TRANSPORT_OPTIONS,
+  ca: text,
+  cert: pem,
+  key: pem,
+  impersonate: kind("impersonate", requireImpersonation),
+  token: func,
 };
 
 /**
@@ -96,11 +97,9 @@ const OPTIONS: OptionNames<AtUrlOptions> = {
  */
 export function atUrl(url: string, options: AtUrlOptions = {}): KubeTransport {
   const server = requireServer("url", url);
-  const { clock, logger } = resolveTransport(options, "atUrl", OPTIONS);
-  const { impersonate, token } = options;
-  const parts = resolveTls(server, options);
-  if (impersonate !== undefined) requireImpersonation("options.impersonate", impersonate);
-  if (token !== undefined) requireFunction("options.token", token);
+  const given = resolveTransport(options, "atUrl", AT_URL_OPTIONS);
+  const { clock, logger, impersonate, token } = given;
+  const parts = resolveTls(server, given);
   warnOfProxy(server, logger);
   const agents = new AgentKeeper();
   const headers = impersonationHeaders(impersonate ?? {});
@@ -116,11 +115,8 @@ export function atUrl(url: string, options: AtUrlOptions = {}): KubeTransport {
   return new HttpTransport({ url: server, description, credentials, agents, logger });
 }
 
-/** @throws TypeError or RangeError that names the option */
+/** @throws RangeError that names the option */
 function resolveTls(server: URL, { ca, cert, key }: AtUrlOptions): TlsParts {
-  if (ca !== undefined) requireText("options.ca", ca);
-  for (const [name, pem] of Object.entries({ cert, key }))
-    if (pem !== undefined) requirePem(`options.${name}`, pem);
   if ((cert === undefined) !== (key === undefined))
     throw new RangeError("options.cert and options.key must be given together, got one of them");
   if (cert !== undefined && server.protocol !== "https:")

@@ -1,12 +1,12 @@
 import type { Agent } from "node:http";
-import { type OptionNames, requireMethods } from "@holdfast/kit";
+import { requireMethods } from "@holdfast/kit";
 import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent, type TlsParts } from "./agents.ts";
 import { CredentialCache, Credentials } from "./credentials.ts";
 import { HttpTransport, requireServer } from "./http-transport.ts";
 import type { KubeTransport } from "./kube-transport.ts";
 import { warnOfProxy } from "./proxy-warning.ts";
-import { resolveTransport, type TransportOptions } from "./transport-options.ts";
+import { resolveTransport, TRANSPORT_OPTIONS, type TransportOptions } from "./transport-options.ts";
 
 /** Milliseconds after which the options are asked for again. */
 const MAX_AGE = 10_000;
@@ -52,11 +52,6 @@ interface HttpsOptions {
   readonly servername?: string;
 }
 
-const OPTIONS: OptionNames<TransportOptions> = {
-  clock: true,
-  logger: true,
-};
-
 /**
  * A transport with the kubeconfig of `@kubernetes/client-node`: its certificates, tokens, exec plugins and
  * proxies.
@@ -87,7 +82,7 @@ export function fromKubeConfig(
   options: TransportOptions = {},
 ): KubeTransport {
   requireMethods("config", config, ["getCurrentCluster", "applyToHTTPSOptions"]);
-  const { clock, logger } = resolveTransport(options, "fromKubeConfig", OPTIONS);
+  const { clock, logger } = resolveTransport(options, "fromKubeConfig", TRANSPORT_OPTIONS);
   const cluster = config.getCurrentCluster();
   if (cluster === null || cluster === undefined)
     throw new RangeError(

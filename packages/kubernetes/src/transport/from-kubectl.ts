@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { type OptionNames, requireText } from "@holdfast/kit";
+import { type Kinds, parsed, requireText, text } from "@holdfast/kit";
 import { warn } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";
@@ -11,7 +11,7 @@ import { type KubectlView, readView } from "./kubectl-view.ts";
 import { warnOfProxy } from "./proxy-warning.ts";
 import { runKubectl, runKubectlSync } from "./run-kubectl.ts";
 import { TextFiles } from "./text-files.ts";
-import { resolveTransport, type TransportOptions } from "./transport-options.ts";
+import { resolveTransport, TRANSPORT_OPTIONS, type TransportOptions } from "./transport-options.ts";
 
 /** Milliseconds after which credentials are read or created again: half of the hour that a token is valid. */
 const MAX_AGE = 1_800_000;
@@ -41,12 +41,11 @@ export interface FromKubectlOptions extends TransportOptions {
   readonly kubectl?: string | undefined;
 }
 
-const OPTIONS: OptionNames<FromKubectlOptions> = {
-  clock: true,
-  logger: true,
-  context: true,
-  serviceAccount: true,
-  kubectl: true,
+export const FROM_KUBECTL_OPTIONS: Kinds<FromKubectlOptions> = {
+  ...TRANSPORT_OPTIONS,
+  context: text,
+  serviceAccount: parsed("serviceAccount"),
+  kubectl: text,
 };
 
 /**
@@ -76,8 +75,9 @@ const OPTIONS: OptionNames<FromKubectlOptions> = {
  * ```
  */
 export function fromKubectl(options: FromKubectlOptions = {}): KubeTransport {
-  const { clock, logger } = resolveTransport(options, "fromKubectl", OPTIONS);
-  const given = resolveUser(options);
+  const resolved = resolveTransport(options, "fromKubectl", FROM_KUBECTL_OPTIONS);
+  const { clock, logger } = resolved;
+  const given = resolveUser(resolved);
   const view = checked(readView(runKubectlSync(given.kubectl, viewArgs(given))), given);
   const { url, context, namespace } = view;
   // Another context may become the current one, whose credentials are not for this server.
@@ -121,8 +121,6 @@ interface User {
 }
 
 function resolveUser({ context, serviceAccount, kubectl = "kubectl" }: FromKubectlOptions): User {
-  requireText("options.kubectl", kubectl);
-  if (context !== undefined) requireText("options.context", context);
   const contextArgs = context === undefined ? [] : [`--context=${context}`];
   if (serviceAccount === undefined) return { kubectl, contextArgs, account: undefined };
   requireText("options.serviceAccount", serviceAccount);

@@ -1,4 +1,12 @@
-import { type OptionNames, requireArray, requireOptions, requireText } from "@holdfast/kit";
+import {
+  type Kinds,
+  kind,
+  read,
+  requireArray,
+  required,
+  requireOptions,
+  requireText,
+} from "@holdfast/kit";
 
 /** The user as whom requests are made; see `impersonate` of {@link AtUrlOptions}. */
 export interface Impersonation {
@@ -27,20 +35,25 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-const NAMES: OptionNames<Impersonation> = { user: true, groups: true, uid: true, extra: true };
+const line = kind("line", requireLine);
+
+export const IMPERSONATION: Kinds<Impersonation> = {
+  user: required(line),
+  groups: kind("lines", requireLines),
+  uid: line,
+  extra: kind("extra", requireExtra),
+};
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 /** @throws RangeError or TypeError that names the option */
 export function requireImpersonation(name: string, impersonation: Impersonation): void {
-  requireOptions(name, impersonation, "atUrl", NAMES);
-  const { user, groups = [], uid, extra = {} } = impersonation;
-  requireLine(`${name}.user`, user);
-  if (uid !== undefined) requireLine(`${name}.uid`, uid);
-  requireLines(`${name}.groups`, groups);
-  requireOptions(`${name}.extra`, extra);
-  for (const [key, values] of Object.entries(extra))
-    requireLines(`${name}.extra["${key}"]`, values);
+  read(name, impersonation, "atUrl", IMPERSONATION);
+}
+
+function requireExtra(name: string, extra: NonNullable<Impersonation["extra"]>): void {
+  requireOptions(name, extra);
+  for (const [key, values] of Object.entries(extra)) requireLines(`${name}["${key}"]`, values);
 }
 
 function requireLines(name: string, values: readonly string[]): void {

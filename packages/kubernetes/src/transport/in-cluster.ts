@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type OptionNames, requireOptions, requireText } from "@holdfast/kit";
+import { type Kinds, text } from "@holdfast/kit";
+import { record } from "../kinds.ts";
 import { programLogger } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";
@@ -9,7 +10,7 @@ import { HttpTransport, requireServer } from "./http-transport.ts";
 import type { KubeTransport } from "./kube-transport.ts";
 import { warnOfProxy } from "./proxy-warning.ts";
 import { TextFiles } from "./text-files.ts";
-import { resolveTransport, type TransportOptions } from "./transport-options.ts";
+import { resolveTransport, TRANSPORT_OPTIONS, type TransportOptions } from "./transport-options.ts";
 
 /** Milliseconds after which the files are read again. */
 const MAX_AGE = 60_000;
@@ -31,11 +32,10 @@ export interface InClusterOptions extends TransportOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-const OPTIONS: OptionNames<InClusterOptions> = {
-  clock: true,
-  logger: true,
-  directory: true,
-  env: true,
+export const IN_CLUSTER_OPTIONS: Kinds<InClusterOptions> = {
+  ...TRANSPORT_OPTIONS,
+  directory: text,
+  env: record,
 };
 
 /**
@@ -59,11 +59,9 @@ const OPTIONS: OptionNames<InClusterOptions> = {
  * ```
  */
 export function inCluster(options: InClusterOptions = {}): KubeTransport {
-  const { clock, logger } = resolveTransport(options, "inCluster", OPTIONS, programLogger());
-  const { directory = "/var/run/secrets/kubernetes.io/serviceaccount", env = process.env } =
-    options;
-  requireText("options.directory", directory);
-  requireOptions("options.env", env);
+  const given = resolveTransport(options, "inCluster", IN_CLUSTER_OPTIONS, programLogger());
+  const { clock, logger, env = process.env } = given;
+  const { directory = "/var/run/secrets/kubernetes.io/serviceaccount" } = given;
   const url = serverOf(env);
   warnOfProxy(url, logger);
   const agents = new AgentKeeper();

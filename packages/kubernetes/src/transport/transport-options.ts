@@ -1,7 +1,13 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { defaultLogger, type Logger } from "@holdfast/controller";
-import { type OptionNames, requireClock, requireMethods, requireOptions } from "@holdfast/kit";
-import { LOGGER } from "../logger.ts";
+
+import { type Kinds, loopClock, read } from "@holdfast/kit";
+import { anyLogger } from "../kinds.ts";
+
+export const TRANSPORT_OPTIONS: Kinds<TransportOptions> = {
+  clock: loopClock,
+  logger: anyLogger,
+};
 
 /** Options that all transports share. */
 export interface TransportOptions {
@@ -20,17 +26,14 @@ export interface TransportOptions {
   readonly logger?: Logger | undefined;
 }
 
-/** @throws TypeError that names the option */
+/** @throws RangeError or TypeError that names the option */
 export function resolveTransport<Options extends TransportOptions>(
   options: Options,
   door: string,
-  names: OptionNames<Options>,
+  kinds: Kinds<NoInfer<Options>>,
   standard: Logger = defaultLogger,
-): { clock: Clock; logger: Logger } {
-  requireOptions("options", options, door, names);
-  const { clock = realClock, logger = standard } = options;
-  requireMethods("options.clock", clock, ["monotonic"]);
-  requireClock("options.clock", clock);
-  requireMethods("options.logger", logger, LOGGER);
-  return { clock, logger };
+): Options & { clock: Clock; logger: Logger } {
+  const given = read("options", options, door, kinds);
+  const { clock = realClock, logger = standard } = given;
+  return { ...given, clock, logger };
 }

@@ -1,14 +1,20 @@
-import {
-  builtIn,
-  ensureCrd,
-  KubeClient,
-  type KubeObject,
-  type KubeUpgradeOptions,
-  type KubeWatchOptions,
-  metadataOf,
-} from "@holdfast/kubernetes";
+import { builtIn, ensureCrd, KubeClient, type KubeObject, metadataOf } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import * as kinds from "../../../../test/bad-input.ts";
+import {
+  APPLY_OPTIONS,
+  CALL_OPTIONS,
+  DELETE_COLLECTION_OPTIONS,
+  DELETE_OPTIONS,
+  LIST_OPTIONS,
+  READ_OPTIONS,
+  REQUEST_OPTIONS,
+  UPGRADE_OPTIONS,
+  WATCH_OPTIONS,
+  WRITE_OPTIONS,
+} from "../../src/client/call-options.ts";
+import { KUBE_CLIENT_OPTIONS } from "../../src/client/kube-client-options.ts";
+import { options } from "../option-kinds.ts";
 import { expectNoSecret, SECRET_DATA, safeErrorOf } from "../secrets.ts";
 import { scriptedTransport } from "./scripted-transport.ts";
 
@@ -20,46 +26,6 @@ const ANN = { metadata: { namespace: "default", name: "ann" } };
 const isObject = kinds.anyObject;
 const resource: kinds.Kind = (path, valid) =>
   isObject(path, valid).concat(kinds.fields({ kind: kinds.text, plural: kinds.text })(path, valid));
-const limits = {
-  signal: kinds.signal,
-  timeout: kinds.notNegative,
-  retries: kinds.whole(0),
-};
-const segment = kinds.all(
-  kinds.text,
-  ...["..", "a/b", "a%2fb"].map((value) =>
-    kinds.except(
-      value,
-      `RangeError: options.subresource must be a name: at most 253 characters, no "/" and no "%", not "." or "..", got ${JSON.stringify(value)}`,
-    ),
-  ),
-);
-const manager = kinds.all(
-  kinds.text,
-  ...["ä", "x".repeat(129), "a\nb"].map((value) =>
-    kinds.except(
-      value,
-      `RangeError: options.fieldManager must be at most 128 characters of printable ASCII, got ${JSON.stringify(value)}`,
-    ),
-  ),
-);
-const seconds = kinds.all(kinds.finite, kinds.outside("a whole number of at least 0", -1, 1.5));
-const validation = kinds.except(
-  "strict",
-  'RangeError: options.fieldValidation must be "Ignore", "Warn" or "Strict", got "strict"',
-);
-const read = kinds.object({ ...limits, subresource: segment });
-const write = kinds.object({
-  ...limits,
-  subresource: segment,
-  fieldManager: manager,
-  dryRun: kinds.flag,
-  fieldValidation: validation,
-});
-const propagation = kinds.except(
-  "foreground",
-  'RangeError: options.propagation must be "Background", "Foreground" or "Orphan", got "foreground"',
-);
 const crd = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -79,54 +45,30 @@ const { method } = kinds;
 
 kinds.testBadInput(
   [
-    kinds.constructs(
-      KubeClient,
-      [{ transport }],
-      [
-        "options",
-        kinds.object({
-          transport: kinds.methods("send"),
-          clock: kinds.methods("now", "monotonic", "newTimer", "afterFunc", "sleep"),
-          logger: kinds.methods("debug", "info", "warn", "error"),
-          metrics: kinds.methods("requested", "listed", "watchEnded", "rejected", "applySkipped"),
-          fieldManager: manager,
-          random: kinds.func,
-        }),
-      ],
-    ),
+    kinds.constructs(KubeClient, [{ transport }], ["options", options(KUBE_CLIENT_OPTIONS)]),
     method(client, "get", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
       "options",
-      read,
+      options(READ_OPTIONS),
     ]),
     method(client, "find", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
       "options",
-      read,
+      options(READ_OPTIONS),
     ]),
     method(client, "list", "throws", [ConfigMap, {}], resourceDoor, [
       "options",
-      kinds.object({
-        ...limits,
-        pageSize: kinds.all(kinds.finite, kinds.outside("a whole number of at least 1", 0, 1.5)),
-      }),
+      options(LIST_OPTIONS),
     ]),
     method(client, "watch", "throws", [ConfigMap, {}], resourceDoor, [
       "options",
-      kinds.object<KubeWatchOptions>({
-        ...limits,
-        namespace: kinds.unchecked,
-        labels: kinds.unchecked,
-        fields: kinds.unchecked,
-        resourceVersion: kinds.text,
-        bookmarks: kinds.flag,
-      }),
+      options(WATCH_OPTIONS),
     ]),
     method(client, "create", "rejects", [ConfigMap, ANN, {}], resourceDoor, object, [
       "options",
-      write,
+      options(WRITE_OPTIONS),
     ]),
     method(client, "update", "rejects", [ConfigMap, stored, {}], resourceDoor, object, [
       "options",
-      write,
+      options(WRITE_OPTIONS),
     ]),
     method(
       client,
@@ -136,11 +78,11 @@ kinds.testBadInput(
       resourceDoor,
       unchecked,
       ["patch", isObject],
-      ["options", write],
+      ["options", options(WRITE_OPTIONS)],
     ),
     method(client, "apply", "rejects", [ConfigMap, ANN, {}], resourceDoor, object, [
       "options",
-      kinds.all(write, kinds.fields({ force: kinds.flag, owned: kinds.flag })),
+      options(APPLY_OPTIONS),
     ]),
     method(
       client,
@@ -150,81 +92,33 @@ kinds.testBadInput(
       resourceDoor,
       unchecked,
       ["change", kinds.func],
-      ["options", write],
+      ["options", options(WRITE_OPTIONS)],
     ),
     method(client, "upgradeToApply", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
       "options",
-      kinds.object<KubeUpgradeOptions>({
-        ...limits,
-        fieldManager: manager,
-        dryRun: kinds.flag,
-        fieldValidation: validation,
-        from: kinds.all(
-          kinds.arrayOf(kinds.text),
-          kinds.except(
-            [],
-            "RangeError: options.from must have at least one field manager, got an empty array",
-          ),
-        ),
-      }),
+      options(UPGRADE_OPTIONS),
     ]),
     method(client, "delete", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
       "options",
-      kinds.object({
-        ...limits,
-        propagation,
-        gracePeriodSeconds: seconds,
-        uid: kinds.text,
-        resourceVersion: kinds.text,
-        dryRun: kinds.flag,
-      }),
+      options(DELETE_OPTIONS),
     ]),
     method(client, "deleteCollection", "rejects", [ConfigMap, {}], resourceDoor, [
       "options",
-      kinds.object({
-        ...limits,
-        namespace: kinds.unchecked,
-        labels: kinds.unchecked,
-        fields: kinds.unchecked,
-        propagation,
-        gracePeriodSeconds: seconds,
-        dryRun: kinds.flag,
-      }),
+      options(DELETE_COLLECTION_OPTIONS),
     ]),
     method(
       client,
       "request",
       "rejects",
       [{ path: "/version" }],
-      [
-        "options",
-        kinds.object({
-          ...limits,
-          path: kinds.all(
-            kinds.required(kinds.text),
-            ...["version", "/a?b=c", "/a#b", "/a/../b", "/a/%2e%2E", "/ä", "/a b", "/a\\b"].map(
-              (value) =>
-                kinds.except(
-                  value,
-                  `RangeError: options.path must begin with "/", encoded, without a query and without the segments "." and "..", got ${JSON.stringify(value)}`,
-                ),
-            ),
-          ),
-          method: kinds.except(
-            "get",
-            'RangeError: options.method must be "GET", "POST", "PUT", "PATCH", "DELETE", got "get"',
-          ),
-          query: kinds.anyObject,
-          contentType: kinds.text,
-        }),
-      ],
+      ["options", options(REQUEST_OPTIONS)],
     ),
     kinds.rejects(
       ensureCrd,
       [client, crd, {}],
       ["client", kinds.methods("find", "create", "modify", "list")],
       ["crd", kinds.named("crd", isObject)],
-      ["options", kinds.object(limits)],
+      ["options", options(CALL_OPTIONS)],
     ),
   ],
   () => expect(requests).toEqual([]),

@@ -1,99 +1,41 @@
-import {
-  type AtUrlOptions,
-  atUrl,
-  fromKubeConfig,
-  fromKubectl,
-  type Impersonation,
-  inCluster,
-} from "@holdfast/kubernetes";
+import { atUrl, fromKubeConfig, fromKubectl, inCluster } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import * as kinds from "../../../../test/bad-input.ts";
+import { AT_URL_OPTIONS } from "../../src/transport/at-url.ts";
+import { FROM_KUBECTL_OPTIONS } from "../../src/transport/from-kubectl.ts";
+import { IN_CLUSTER_OPTIONS } from "../../src/transport/in-cluster.ts";
+import { TRANSPORT_OPTIONS } from "../../src/transport/transport-options.ts";
 import { certificates } from "../certificates/certificates.ts";
-import { expectNoSecret, SECRET, TOKEN } from "../secrets.ts";
+import { options } from "../option-kinds.ts";
+import { expectNoSecret, TOKEN } from "../secrets.ts";
 
-const shared = {
-  clock: kinds.methods("monotonic", "newTimer", "afterFunc", "sleep"),
-  logger: kinds.methods("debug", "info", "warn", "error"),
-};
 const config = {
   getCurrentCluster: () => ({ server: "https://a" }),
   applyToHTTPSOptions: () => Promise.resolve(),
 };
-const serviceAccount = kinds.all(
-  kinds.text,
-  ...["a", "a/b/c", "A/b", "-a/b", "a/--all"].map((value) =>
-    kinds.except(
-      value,
-      `RangeError: options.serviceAccount must be "namespace/name", got ${JSON.stringify(value)}`,
-    ),
-  ),
-);
-
-// A key may stand where something else belongs: nothing is repeated.
-const pem: kinds.Kind = (path) =>
-  [null, 5, Buffer.from(SECRET), SECRET, ""].map((value) => {
-    const error =
-      typeof value === "string"
-        ? `RangeError: ${path} must be PEM text with "-----BEGIN …", got none`
-        : `TypeError: ${path} must be PEM text, got ${typeof value}`;
-    return { path, value, error };
-  });
-const line = kinds.all(kinds.text, (path) =>
-  ["ä", "a\nb"].map((value) => ({
-    path,
-    value,
-    error: `RangeError: ${path} must be printable ASCII, got ${JSON.stringify(value)}`,
-  })),
-);
-
 kinds.testBadInput(
   [
     kinds.throws(
       atUrl,
       ["http://a", { impersonate: { user: "ann" } }],
       ["url", kinds.unchecked],
-      [
-        "options",
-        kinds.object<AtUrlOptions>({
-          ...shared,
-          ca: kinds.text,
-          cert: pem,
-          key: pem,
-          token: kinds.func,
-          impersonate: kinds.object<Impersonation>({
-            user: kinds.required(line),
-            groups: kinds.arrayOf(line),
-            uid: line,
-            extra: kinds.anyObject,
-          }),
-        }),
-      ],
+      ["options", options(AT_URL_OPTIONS)],
     ),
     kinds.throws(
       inCluster,
       [{ env: { KUBERNETES_SERVICE_HOST: "a" } }],
-      [
-        "options",
-        kinds.object({
-          ...shared,
-          directory: kinds.text,
-          env: kinds.anyObject,
-        }),
-      ],
+      ["options", options(IN_CLUSTER_OPTIONS)],
     ),
     kinds.throws(
       fromKubeConfig,
       [config, {}],
       ["config", kinds.methods("getCurrentCluster", "applyToHTTPSOptions")],
-      ["options", kinds.object(shared)],
+      ["options", options(TRANSPORT_OPTIONS)],
     ),
     kinds.throws(
       fromKubectl,
       [{ kubectl: "/nowhere/kubectl" }],
-      [
-        "options",
-        kinds.object({ ...shared, context: kinds.text, kubectl: kinds.text, serviceAccount }),
-      ],
+      ["options", options(FROM_KUBECTL_OPTIONS)],
     ),
   ],
   () => {},

@@ -22,36 +22,40 @@ import { badRequest, conflict, Failure, notFound, notImplemented } from "../fail
 import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { decode } from "../resource/decode.ts";
+import { changedObject } from "./changed-object.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
-import type { ObjectWriter, Written } from "./object-writer.ts";
+import { newObject } from "./new-object.ts";
+import type { AdmittedWrite, Objects } from "./objects.ts";
 import { applied } from "./ownership.ts";
 import { requirePlace } from "./read-object.ts";
 import { requireNumber, withoutVersion } from "./stale.ts";
+import { admitSubmitted } from "./submitted.ts";
 import type { WriteOptions } from "./write-options.ts";
 
 /**
- * A server-side apply.
+ * The write of a server-side apply.
  *
  * @throws Failure for a body that cannot be applied, and for fields that others own
  */
-export function applyObject(writer: ObjectWriter, call: ApiCall, options: WriteOptions): Written {
-  const old = writer.find(call);
+export function admitApply(objects: Objects, call: ApiCall, options: WriteOptions): AdmittedWrite {
+  const old = objects.find(call);
   const { given, unknown } = readApplied(call, options, old);
   if (old === undefined) requireNew(call, given);
   const result = orFailure(call, () => {
     requireTyped(given, call.served.fieldType);
     // The types of a schema have no values that cannot be read.
     const part = ownPart(call, call.served.isBuiltIn ? decodeTyped(call, given) : given);
-    return applied(old, part, { call, options, now: writer.now() });
+    return applied(old, part, { call, options, now: objects.now() });
   });
-  if (result === undefined && old !== undefined) return { object: old, isNew: false };
-  const { object: next, managers = [] } = result ?? { object: given };
+  if (result === undefined && old !== undefined)
+    return { call, name: call.name, old, object: old, options, status: 200 };
+  const { object: submitted, managers = [] } = result ?? { object: given };
   const owned = { ...options, managers };
-  const write = (): Written =>
+  return admitSubmitted(call, { submitted, options: owned, unknown }, () =>
     old === undefined
-      ? writer.create(call, withoutVersion(next), owned)
-      : writer.update(call, old, next, owned);
-  return writer.warned(call, next, { options: owned, write, unknown });
+      ? newObject(objects, call, withoutVersion(submitted), owned)
+      : changedObject(objects, call, { old, submitted }, owned),
+  );
 }
 
 /** The object in the body of an apply, with the texts of a reader of YAML about it. */

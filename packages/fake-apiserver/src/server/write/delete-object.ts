@@ -13,7 +13,7 @@ import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { integerOf } from "../request/list-options.ts";
 import { isTrue } from "../request/route.ts";
-import type { ObjectWriter } from "./object-writer.ts";
+import type { AdmittedWrite, Objects } from "./objects.ts";
 import { requireJson } from "./read-object.ts";
 import { invalidOptions, type WriteOptions, writeOptionsOf } from "./write-options.ts";
 
@@ -121,20 +121,46 @@ function propagationOf(body: JsonObject, query: URLSearchParams): unknown {
 const POLICIES: readonly unknown[] = ["Foreground", "Background", "Orphan"];
 
 /**
- * Deletes an object, or marks it if finalizers hold it back.
+ * The write of a delete: it removes the object, or marks it if finalizers hold it back.
  *
- * @returns the marked object, or a `Status` of success
+ * @throws Failure if the object does not exist, or is not the one that the deletion names
  */
-export function deleteObject(writer: ObjectWriter, call: ApiCall, deletion: Deletion): JsonObject {
-  const object = writer.get(call);
-  const metadata = metadataOf(object);
+export function admitDelete(objects: Objects, call: ApiCall, deletion: Deletion): AdmittedWrite {
+  const old = objects.get(call);
+  const metadata = metadataOf(old);
   requirePreconditions(call, metadata, deletion);
-  const finalizers = finalizersFor(stringsOf(metadata["finalizers"]), deletion.propagation);
-  if (finalizers.length === 0) {
-    writer.remove(call, call.name, deletion.options);
-    return success(call, metadata);
+  const { options, propagation, keepsNone } = deletion;
+  const finalizers = finalizersFor(stringsOf(metadata["finalizers"]), propagation);
+  const write = { call, name: call.name, old, options };
+  if (finalizers.length === 0) return { ...write, object: old, isRemoved: true, status: 200 };
+  const object = { ...old, metadata: markedMetadata(metadata, finalizers, objects.now()) };
+  // A server accepts a wish for dependents' deletion, and promises nothing.
+  return { ...write, object, status: keepsNone ? 202 : 200 };
+}
+
+/** The deletions of the objects that a call selects. */
+export function* admitCollectionDelete(
+  objects: Objects,
+  call: ApiCall,
+  deletion: Deletion,
+): Generator<AdmittedWrite> {
+  for (const object of objects.selected(call)) {
+    const { name, namespace } = metadataOf(object) as { name: string; namespace?: string };
+    yield admitDelete(objects, { ...call, name, namespace }, deletion);
   }
-  return writer.mark(call, object, { finalizers, options: deletion.options });
+}
+
+/** The metadata of an object that is being deleted. One that was marked already gets these finalizers. */
+function markedMetadata(was: JsonObject, finalizers: readonly string[], now: string): JsonObject {
+  const { generation, deletionTimestamp } = was;
+  const isMarked = deletionTimestamp !== undefined;
+  return defined({
+    ...was,
+    finalizers,
+    generation: typeof generation === "number" && !isMarked ? generation + 1 : generation,
+    deletionTimestamp: deletionTimestamp ?? now,
+    deletionGracePeriodSeconds: 0,
+  });
 }
 
 function requirePreconditions({ served, name }: ApiCall, metadata: JsonObject, wanted: Deletion) {
@@ -162,7 +188,10 @@ function finalizersFor(finalizers: readonly string[], propagation: unknown): str
   return propagation === "Orphan" ? [...others, ORPHAN] : others;
 }
 
-function success({ served: { group, plural } }: ApiCall, { name, uid }: JsonObject): JsonObject {
+/** The `Status` of a deletion that has removed its object. */
+export function removedStatus({ call, object }: AdmittedWrite): JsonObject {
+  const { group, plural } = call.served;
+  const { name, uid } = metadataOf(object);
   const details = defined({ name, group: group || undefined, kind: plural, uid });
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
 }

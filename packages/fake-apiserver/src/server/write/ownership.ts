@@ -40,12 +40,21 @@ export interface OwnedWrite {
 }
 
 /**
- * `metadata.managedFields` of an object that a create or an update makes. All entries go if one of them is of a version that
- * the resource no longer has, or that lacks a field of the object.
+ * An object that a create or an update makes, with its `metadata.managedFields`. All entries go if one of them is of a
+ * version that the resource no longer has, or that lacks a field of the object.
  *
  * @param given - the entries that the writer has sent. Without any, those of `old` stay
  */
-export function managedAfterUpdate(
+export function ownedAfterUpdate(
+  old: JsonObject | undefined,
+  next: JsonObject,
+  write: OwnedWrite & { readonly given: unknown },
+): JsonObject {
+  const managedFields = managedAfterUpdate(old, next, write);
+  return { ...next, metadata: defined({ ...metadataOf(next), managedFields }) };
+}
+
+function managedAfterUpdate(
   old: JsonObject | undefined,
   next: JsonObject,
   { given, ...write }: OwnedWrite & { readonly given: unknown },

@@ -13,14 +13,15 @@ import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { decodeFailure } from "../resource/decode.ts";
 import type { ScalePaths } from "../resource/served-resource.ts";
-import type { ObjectWriter } from "./object-writer.ts";
+import { changedObject } from "./changed-object.ts";
+import type { AdmittedWrite, Objects } from "./objects.ts";
 import { patchedObject } from "./patch-object.ts";
 import { requireJson, requirePlace } from "./read-object.ts";
 import { writeOptionsOf } from "./write-options.ts";
 
 /** The subresource `scale` of an object. Replicas of 0 are left out. */
-function scaleOf(paths: ScalePaths, object: JsonObject): JsonObject {
-  const { specReplicas, statusReplicas, selector } = paths;
+export function scaleOf({ served }: ApiCall, object: JsonObject): JsonObject {
+  const { specReplicas, statusReplicas, selector } = served.scale as ScalePaths;
   const replicas = valueAt(object, specReplicas);
   const metadata = pick(metadataOf(object), [
     ...["name", "namespace", "uid", "resourceVersion", "creationTimestamp"],
@@ -37,20 +38,25 @@ function scaleOf(paths: ScalePaths, object: JsonObject): JsonObject {
   };
 }
 
+/** @throws Failure for an object that does not exist, and for one without replicas */
+export function getScale(objects: Objects, call: ApiCall): JsonObject {
+  const object = objects.get(call);
+  const { specReplicas } = call.served.scale as ScalePaths;
+  if (valueAt(object, specReplicas) === undefined) throw missing(specReplicas);
+  return scaleOf(call, object);
+}
+
 /**
- * Reads or writes the subresource `scale`.
+ * The write of an update or a patch of the subresource `scale`.
  *
- * @throws Failure for an object that does not exist, a read of one without replicas, and a number of replicas that is none
+ * @throws Failure for an object that does not exist, and a number of replicas that is none
  */
-export function answerScale(writer: ObjectWriter, call: ApiCall, paths: ScalePaths): JsonObject {
-  const old = writer.get(call);
-  if (call.verb === "get") {
-    if (valueAt(old, paths.specReplicas) === undefined) throw missing(paths.specReplicas);
-    return scaleOf(paths, old);
-  }
+export function admitScale(objects: Objects, call: ApiCall): AdmittedWrite {
+  const { specReplicas } = call.served.scale as ScalePaths;
+  const old = objects.get(call);
   const isPatch = call.verb === "patch";
   const kind = isPatch ? "PatchOptions" : "UpdateOptions";
-  const scale = isPatch ? patchedScale(call, scaleOf(paths, old)) : readScale(call);
+  const scale = isPatch ? patchedScale(call, scaleOf(call, old)) : readScale(call);
   const replicas = valueAt(scale, ["spec", "replicas"]) ?? 0;
   if (!Number.isInteger(replicas))
     throw decodeFailure(
@@ -58,12 +64,11 @@ export function answerScale(writer: ObjectWriter, call: ApiCall, paths: ScalePat
       `json: cannot unmarshal ${goForm(replicas)} into Go struct field ScaleSpec.spec.replicas of type int32`,
       scale,
     );
-  if (Number(replicas) < 0) throw negative(call, paths, replicas);
-  const scaled = withValue(old, paths.specReplicas, replicas);
+  if (Number(replicas) < 0) throw negative(call, specReplicas, replicas);
+  const scaled = withValue(old, specReplicas, replicas);
   const given = pick(metadataOf(scale), isPatch ? ["resourceVersion"] : ["resourceVersion", "uid"]);
-  const metadata = { ...metadataOf(scaled), ...given };
-  const written = writer.update(call, old, { ...scaled, metadata }, writeOptionsOf(call, kind));
-  return scaleOf(paths, written.object);
+  const submitted = { ...scaled, metadata: { ...metadataOf(scaled), ...given } };
+  return changedObject(objects, call, { old, submitted }, writeOptionsOf(call, kind));
 }
 
 /** @throws Failure for a body that is no Scale, or belongs to another name or namespace */
@@ -96,10 +101,10 @@ function missing(specReplicas: readonly string[]): Failure {
 
 function negative(
   { served: { group, kind }, name }: ApiCall,
-  paths: ScalePaths,
+  specReplicas: readonly string[],
   replicas: unknown,
 ) {
-  const field = `.${paths.specReplicas.join(".")}`;
+  const field = `.${specReplicas.join(".")}`;
   const cause = wrong(field, replicas, "should be a non-negative integer");
   return invalid({ group, plural: kind }, name, [cause]);
 }

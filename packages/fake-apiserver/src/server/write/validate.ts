@@ -11,7 +11,8 @@ import {
   stringsOf,
 } from "../../object/json.ts";
 import { embeddedCauses, keptCauses, metadataCauses } from "../../object/metadata-causes.ts";
-import { type Failure, invalid } from "../failure.ts";
+import { Failure, invalid } from "../failure.ts";
+import type { ApiCall } from "../request/api-call.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
 
 /** A write whose object is checked. */
@@ -41,6 +42,18 @@ export function requireValid(
   ];
   const all = [...causes, ...rulesAfter(causes, served.schema, object, old)];
   if (all.length > 0) throw invalidObject(served, object, all);
+}
+
+/** The most bytes of a request to etcd, less a kilobyte for what is beside the object. */
+const MAX_OBJECT = 1_572_864 - 1_024;
+
+/** A write whose body has no more bytes does not make an object too large. */
+const SMALL_BODY = 10_000;
+
+/** @throws Failure for an object that is too large for etcd */
+export function requireStorable({ body = "" }: ApiCall, object: JsonObject): void {
+  if (body.length <= SMALL_BODY || Buffer.byteLength(JSON.stringify(object)) <= MAX_OBJECT) return;
+  throw new Failure(500, { message: "etcdserver: request is too large" });
 }
 
 function* formCauses(

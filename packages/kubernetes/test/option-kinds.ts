@@ -1,0 +1,127 @@
+import type { Kinds } from "@holdfast/kit";
+import {
+  all,
+  anyObject,
+  arrayOf,
+  between,
+  except,
+  finite,
+  type Kind,
+  optionsOf,
+  outside,
+  text,
+  unchecked,
+  whole,
+} from "../../../test/bad-input.ts";
+import { FOLLOWING_OPTIONS } from "../src/cluster/cluster-options.ts";
+import { HEALTH_OPTIONS } from "../src/operator/health-server.ts";
+import { IMPERSONATION } from "../src/transport/impersonation.ts";
+import { SECRET } from "./secrets.ts";
+
+/** Refuses these texts. */
+const refusing =
+  (must: string, ...bad: readonly string[]): Kind =>
+  (path) =>
+    bad.map((value) => {
+      const error = `RangeError: ${path} must ${must}, got ${JSON.stringify(value)}`;
+      return { path, value, error };
+    });
+
+/** A text of a form. */
+const formed = (must: string, ...bad: readonly string[]): Kind => all(text, refusing(must, ...bad));
+
+/** An object of functions by names of the user. */
+const functions =
+  (pathOf: (path: string) => string): Kind =>
+  (path, valid) => [
+    ...anyObject(path, valid),
+    { path, value: { a: 5 }, error: `TypeError: ${pathOf(path)} must be a function, got 5` },
+  ];
+
+// A key may stand where something else belongs: nothing is repeated.
+const pem: Kind = (path) =>
+  [null, 5, Buffer.from(SECRET), SECRET, ""].map((value) => {
+    const error =
+      typeof value === "string"
+        ? `RangeError: ${path} must be PEM text with "-----BEGIN …", got none`
+        : `TypeError: ${path} must be PEM text, got ${typeof value}`;
+    return { path, value, error };
+  });
+
+const line = formed("be printable ASCII", "ä", "a\nb");
+
+/** The kinds that only this package has. */
+const own: Record<string, Kind> = {
+  record: anyObject,
+  // The server's part of an object: the request says more about it.
+  place: unchecked,
+  cached: anyObject,
+  namespaceName: formed(
+    "be a namespace: at most 63 of a-z, 0-9 and -, no - at either end",
+    ...["..", "a/b", "A", "a".repeat(64)],
+  ),
+  segment: formed(
+    'be a name: at most 253 characters, no "/" and no "%", not "." or ".."',
+    ...["..", "a/b", "a%2fb"],
+  ),
+  fieldManager: formed(
+    "be at most 128 characters of printable ASCII",
+    ...["ä", "x".repeat(129), "a\nb"],
+  ),
+  managers: all(
+    arrayOf(text),
+    except([], "RangeError: options.from must have at least one field manager, got an empty array"),
+  ),
+  fieldValidation: refusing('be "Ignore", "Warn" or "Strict"', "strict"),
+  propagation: refusing('be "Background", "Foreground" or "Orphan"', "foreground"),
+  httpMethod: refusing('be "GET", "POST", "PUT", "PATCH", "DELETE"', "get"),
+  requestPath: formed(
+    'begin with "/", encoded, without a query and without the segments "." and ".."',
+    ...["version", "/a?b=c", "/a#b", "/a/../b", "/a/%2e%2E", "/ä", "/a b", "/a\\b"],
+  ),
+  seconds: all(finite, outside("a whole number of at least 0", -1, 1.5)),
+  pageSize: all(between(1, 10_000), outside("a whole number of at least 1", 1.5)),
+  port: all(whole(0), outside("a number from 0 to 65535", 65_536)),
+  slotCount: all(whole(1), outside("a number from 1 to 1024", 1_025)),
+  leaseDuration: finite,
+  renewDeadline: finite,
+  retryPeriod: all(finite, outside("a number above 0", 0, -1)),
+  checks: functions((path) => `${path}["a"]`),
+  indexes: functions((path) => `${path}.a`),
+  namespaces: arrayOf(unchecked),
+  controllerName: formed('be a name such as "greeter" or "example.org/greeter"', "a/b/c", "ä"),
+  columnPath: (path) =>
+    [null, "a"].map((value) => ({
+      path,
+      value,
+      error: `RangeError: ${path} must be a path such as ".spec.schedule", got ${JSON.stringify(value)}`,
+    })),
+  finalizer: formed('be a finalizer such as "example.org/cleanup"', "a", "a/", "A/a"),
+  serviceAccount: formed('be "namespace/name"', "a", "a/b/c", "A/b", "-a/b", "a/--all"),
+  pem,
+  line,
+  lines: arrayOf(line),
+  extra: (path, valid) => [
+    ...anyObject(path, valid),
+    {
+      path,
+      value: { a: ["b\n"] },
+      error: `RangeError: ${path}["a"][0] must be printable ASCII, got "b\\n"`,
+    },
+  ],
+};
+own["following"] = optionsOf(FOLLOWING_OPTIONS, own);
+own["health"] = optionsOf(HEALTH_OPTIONS, own);
+own["impersonate"] = optionsOf(IMPERSONATION, own);
+
+/**
+ * The options of a door of this package.
+ *
+ * @param more - kinds that only this door has, by name
+ */
+export function options<Type extends object>(
+  kinds: Kinds<Type>,
+  more: Readonly<Record<string, Kind>> = {},
+): Kind {
+  return optionsOf(kinds, { ...own, ...more });
+}
