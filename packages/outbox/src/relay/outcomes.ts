@@ -1,4 +1,5 @@
 import type { Clock, PassiveClock, Timer } from "@holdfast/clock";
+import { deferred } from "@holdfast/clock/internal";
 import { Backoff, retry, withTimeout } from "@holdfast/wait";
 import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";
@@ -12,6 +13,10 @@ export interface HeldClaim {
   readonly expires: number;
   /** On the wall clock: the monotonic line of a suspended machine may stand still. */
   readonly until: number;
+  /** Whether its message is attempted alone: a claim of it has expired, and its attempt may end the process. */
+  readonly isAlone: boolean;
+  /** Whether it came after the time of its request was over. */
+  readonly isLate: boolean;
 }
 
 /** For how long a claim lasts, in milliseconds. Not above 0: it is over. */
@@ -59,7 +64,7 @@ export class Outcomes {
   }
 
   /**
-   * Writes an outcome.
+   * Writes an outcome. For a claim that is given back it makes one request: if that fails, the claim expires.
    *
    * @param signal - after its abort there is one request more
    * @returns the event to report. It never rejects
@@ -69,6 +74,7 @@ export class Outcomes {
     this.#pending++;
     try {
       const isWritten = await this.#batch.call(outcome).catch((error: unknown) => {
+        if (outcome.type === "released") throw error;
         report({ type: "error", error }, this.#options);
         return this.#writeAlone(held, outcome, signal);
       });
@@ -98,19 +104,6 @@ export class Outcomes {
     } catch (error) {
       if (!signal.aborted) throw error;
       return await request();
-    }
-  }
-
-  /** Gives a claim back that no attempt was made for. One request: if it fails, the claim expires. */
-  async release({ claim }: Pick<HeldClaim, "claim">): Promise<OutboxEvent> {
-    this.#pending++;
-    try {
-      const isWritten = await this.#batch.call({ type: "released", claim });
-      return { type: isWritten ? "released" : "lost", claim };
-    } catch (error) {
-      return { type: "unwritten", claim, error };
-    } finally {
-      this.#pending--;
     }
   }
 
@@ -158,11 +151,13 @@ export class Batch<Item, Result> {
   }
 
   call(item: Item): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#calls.push({ item, resolve, reject });
-      if (this.#calls.length >= this.#options.limit) this.flush();
-      else this.#arm();
-    });
+    const { clock, delay, limit } = this.#options;
+    const { promise, resolve, reject } = deferred<Result>();
+    this.#calls.push({ item, resolve, reject });
+    if (this.#calls.length === 1)
+      this.#timer = clock.afterFunc(delay, () => this.flush(), { label: "outcomes" });
+    if (this.#calls.length >= limit) this.flush();
+    return promise;
   }
 
   /** Runs the calls that wait, if there are any: none will join them soon. */
@@ -171,14 +166,6 @@ export class Batch<Item, Result> {
     const calls = this.#calls;
     this.#calls = [];
     if (calls.length > 0) void this.#run(calls);
-  }
-
-  #arm(): void {
-    const { clock, delay } = this.#options;
-    if (this.#calls.length > 1) return; // The first call has armed it.
-    if (this.#timer === undefined)
-      this.#timer = clock.afterFunc(delay, () => this.flush(), { label: "outcomes" });
-    else this.#timer.reset(delay);
   }
 
   async #run(calls: readonly Call<Item, Result>[]): Promise<void> {
