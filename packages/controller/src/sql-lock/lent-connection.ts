@@ -34,27 +34,32 @@ export interface Lender<Connection> {
   connect(): Promise<Connection>;
   /** Gives it back. */
   release(connection: Connection): void;
-  /** Closes it, so that the pool opens another. The error is that of its request. */
-  close(connection: Connection, error: unknown): void;
+  /** Takes back one whose request has failed or was aborted: closes it, if its state is unknown. */
+  fail(connection: Connection, error: unknown): void;
 }
 
-/**
- * Runs a request on a connection of a pool, and closes the connection if the request fails or is aborted: its response
- * may still come, or its server may take no writes after a failover. The next request opens another, which may lead to
- * the new primary.
- */
+/** Runs a request on a connection of a pool, until the signal aborts. */
 export async function onLentConnection<Connection, Response>(
-  { connect, release, close }: Lender<Connection>,
+  { connect, release, fail }: Lender<Connection>,
   request: (connection: Connection) => Promise<Response>,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Response> {
-  const connection = await abortable(connect, signal, release);
+  const connection = await until(signal, connect, release);
   try {
-    const response = await abortable(() => request(connection), signal);
+    const response = await until(signal, () => request(connection));
     release(connection);
     return response;
   } catch (error) {
-    close(connection, error);
+    fail(connection, error);
     throw error;
   }
+}
+
+/** Without a signal nothing stands between the work and its caller. */
+export function until<Value>(
+  signal: AbortSignal | undefined,
+  work: () => Promise<Value>,
+  onLate: (value: Value) => unknown = ignore,
+): Promise<Value> {
+  return signal === undefined ? work() : abortable(work, signal, onLate);
 }

@@ -1,5 +1,5 @@
-import { abortable, requireFunction, requireMethods } from "@holdfast/clock/internal";
-import { endRequest } from "@holdfast/controller/internal";
+import { requireFunction, requireMethods } from "@holdfast/clock/internal";
+import { endRequest, onLentConnection } from "@holdfast/controller/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import type { SessionDatabase } from "./migrate.ts";
 import { hasNumber, type ReadCommittedDatabase } from "./read-committed.ts";
@@ -150,28 +150,24 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
    *
    * @param first - the statement that asks for the state of the connection
    */
-  async #use<Value>(
+  #use<Value>(
     work: (connection: Connection) => Promise<Value>,
     { signal, first = NOTHING }: { signal?: AbortSignal | undefined; first?: string } = {},
   ): Promise<Value> {
-    const connect = (): Promise<MySqlConnection> => this.#pool.getConnection();
-    const found = await (signal === undefined
-      ? connect()
-      : abortable(connect, signal, (late) => late.release()));
-    const connection = new Connection(found);
-    const within = <Part>(part: () => Promise<Part>): Promise<Part> =>
-      signal === undefined ? part() : abortable(part, signal);
-    try {
-      const isFree = await within(() => connection.isFree(first));
-      if (!isFree) await within(() => this.#endTransactionOfOthers(connection, first));
-      return await within(() => work(connection));
-    } catch (error) {
+    const connect = async (): Promise<Connection> =>
+      new Connection(await this.#pool.getConnection());
+    const release = (connection: Connection): void => connection.release();
+    const fail = (connection: Connection): void => {
       // After an abort a request may be under way.
       if (signal?.aborted || connection.closesOnError) connection.destroy();
-      throw error;
-    } finally {
       connection.release();
-    }
+    };
+    const onFree = (connection: Connection): Promise<Value> =>
+      connection
+        .isFree(first)
+        .then((isFree) => (isFree ? undefined : this.#endTransactionOfOthers(connection, first)))
+        .then(() => work(connection));
+    return onLentConnection({ connect, release, fail }, onFree, signal);
   }
 
   /** The start of a transaction would commit one that is open. */

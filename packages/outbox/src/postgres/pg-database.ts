@@ -1,5 +1,11 @@
 import { abortable, deferred, requireFunction, requireMethods } from "@holdfast/clock/internal";
-import { cancelRequest, isOfServer, leftTransaction } from "@holdfast/controller/internal";
+import {
+  cancelRequest,
+  isOfServer,
+  leftTransaction,
+  onLentConnection,
+  until,
+} from "@holdfast/controller/internal";
 import { isTimeoutError, TerminalError, withTimeout } from "@holdfast/wait";
 import { uuidFrom } from "@holdfast/wait/internal";
 import type { Queryable, Row } from "../store/database.ts";
@@ -175,30 +181,25 @@ export class PgDatabase implements PostgresDatabase {
   }
 
   /** Runs work on a connection, which the pool gets back only if it is as good as before. */
-  async #use<Value>(
+  #use<Value>(
     work: (connection: Connection) => Promise<Value>,
     signal?: AbortSignal,
   ): Promise<Value> {
-    const client = await this.#lend(signal);
-    const connection = new Connection(client, this.#pool.options);
-    try {
-      if (signal === undefined) return await work(connection);
-      return await abortable(() => work(connection), signal);
-    } catch (error) {
+    const connect = async (): Promise<Connection> =>
+      new Connection(await this.#lend(signal), this.#pool.options);
+    const release = (connection: Connection): void => connection.release();
+    const fail = (connection: Connection, error: unknown): void => {
       if (signal?.aborted) connection.fail(error); // A request may be under way.
-      throw error;
-    } finally {
       connection.release();
-    }
+    };
+    return onLentConnection({ connect, release, fail }, work, signal);
   }
 
   /** A connection outside of transactions: one that others have left inside one is closed, which rolls it back. */
   async #lend(signal?: AbortSignal): Promise<PgClient> {
     const connect = (): Promise<PgClient> => this.#pool.connect();
     for (let left = this.#pool.options?.max ?? 10; ; left--) {
-      const client = await (signal === undefined
-        ? connect()
-        : abortable(connect, signal, (late) => late.release()));
+      const client = await until(signal, connect, (late) => late.release());
       const problem = leftTransaction(client);
       if (problem === undefined) return client;
       client.release(problem);
