@@ -11,10 +11,10 @@ import {
   required,
   requireWhole,
 } from "@holdfast/clock/internal";
-import { uuidFrom } from "@holdfast/wait/internal";
+import { exponential, uuidFrom } from "@holdfast/wait/internal";
 import { requireHeaders } from "./headers.ts";
 import type { Message, NewMessage } from "./message.ts";
-import { delayAfter, MAX_DELAY, type Schedule } from "./schedule.ts";
+import { MAX_DELAY, type Schedule } from "./schedule.ts";
 import { MAX_HEADERS, MAX_PAYLOAD, requireBytes, storedName, uuid } from "./stored-text.ts";
 
 export const NEW_MESSAGE: Kinds<NewMessage> = {
@@ -75,7 +75,7 @@ export function pendingMessage(newMessage: NewMessage, now: number): PendingMess
 
 function scheduleOf(given: NewMessage): Schedule & Pick<Message, "maxAttempts"> {
   const { maxAttempts = 5, initialDelay = 10_000, factor = 2 } = given;
-  if (!(delayAfter(maxAttempts, { initialDelay, factor }) <= MAX_DELAY))
+  if (!(exponential(initialDelay, factor, maxAttempts - 1) <= MAX_DELAY))
     throw new RangeError(
       "message: initialDelay × factor^(maxAttempts − 1) must be at most a hundred years",
     );

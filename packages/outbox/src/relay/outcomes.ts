@@ -1,4 +1,4 @@
-import type { Clock, PassiveClock, Timer } from "@holdfast/clock";
+import type { PassiveClock, Timer } from "@holdfast/clock";
 import { deferred } from "@holdfast/clock/internal";
 import { Backoff, retry, withTimeout } from "@holdfast/wait";
 import type { Claim } from "../store/claim.ts";
@@ -33,34 +33,31 @@ const MOST_TOGETHER = 256;
 /** The delays before an outcome is written once more, in milliseconds. */
 const WRITE_AGAIN = { duration: 100, factor: 2, cap: 5_000, jitter: 0.5 };
 
+/** An outcome that waits for others. */
+interface Waiting {
+  readonly outcome: Outcome;
+  readonly resolve: (isWritten: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
- * Writes the outcomes of claims, many in one statement. If that fails, each is written by itself, again and
- * again until its claim expires or the relay ends: one that the database refuses must not keep the others.
+ * Writes the outcomes of claims, those that come shortly after one another in one statement. If that fails, each is
+ * written by itself, again and again until its claim expires or the relay ends: one that the database refuses must not
+ * keep the others. None waits for a statement under way.
  */
 export class Outcomes {
   readonly #options: ResolvedRelayOptions;
-  readonly #batch: Batch<Outcome, boolean>;
+  #waiting: Waiting[] = [];
+  #timer: Timer | undefined;
   /** The number of outcomes that are not written. */
   #pending = 0;
 
   constructor(options: ResolvedRelayOptions) {
     this.#options = options;
-    const { clock } = options;
-    this.#batch = new Batch({
-      clock,
-      delay: LATE,
-      limit: MOST_TOGETHER,
-      run: (outcomes) => this.#request(outcomes),
-    });
   }
 
   get pending(): number {
     return this.#pending;
-  }
-
-  /** Writes outcomes that wait for others: none will come soon. */
-  flush(): void {
-    this.#batch.flush();
   }
 
   /**
@@ -73,7 +70,7 @@ export class Outcomes {
     const { claim } = held;
     this.#pending++;
     try {
-      const isWritten = await this.#batch.call(outcome).catch((error: unknown) => {
+      const isWritten = await this.#writeWithOthers(outcome).catch((error: unknown) => {
         if (outcome.type === "released") throw error;
         report({ type: "error", error }, this.#options);
         return this.#writeAlone(held, outcome, signal);
@@ -83,6 +80,32 @@ export class Outcomes {
       return { type: "unwritten", claim, error };
     } finally {
       this.#pending--;
+    }
+  }
+
+  /** Writes outcomes that wait for others: none will come soon. */
+  flush(): void {
+    this.#timer?.stop();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length > 0) void this.#writeAll(waiting);
+  }
+
+  #writeWithOthers(outcome: Outcome): Promise<boolean> {
+    const { promise, resolve, reject } = deferred<boolean>();
+    this.#waiting.push({ outcome, resolve, reject });
+    if (this.#waiting.length === MOST_TOGETHER) this.flush();
+    else if (this.#waiting.length === 1)
+      this.#timer = this.#options.clock.afterFunc(LATE, () => this.flush(), { label: "outcomes" });
+    return promise;
+  }
+
+  async #writeAll(waiting: readonly Waiting[]): Promise<void> {
+    try {
+      const areWritten = await this.#request(waiting.map(({ outcome }) => outcome));
+      for (const [i, { resolve }] of waiting.entries()) resolve(areWritten[i] === true);
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
     }
   }
 
@@ -121,59 +144,4 @@ function eventOf(outcome: Outcome): OutboxEvent {
   if (type !== "failed") return { type, claim };
   const { failure } = outcome;
   return { type: failure.dueAt === undefined ? "dead" : "failed", claim, failure };
-}
-
-interface Call<Item, Result> {
-  readonly item: Item;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-/** Options for {@link Batch}. */
-interface BatchOptions<Item, Result> {
-  readonly clock: Clock;
-  /** Maximum time that a call waits for others, in milliseconds. */
-  readonly delay: number;
-  /** Maximum number of calls in a batch. */
-  readonly limit: number;
-  /** Returns a result for each item, in order. If it rejects, each call does. */
-  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
-}
-
-/** Combines calls that come shortly after one another. A call waits for no batch under way. */
-export class Batch<Item, Result> {
-  readonly #options: BatchOptions<Item, Result>;
-  #calls: Call<Item, Result>[] = [];
-  #timer: Timer | undefined;
-
-  constructor(options: BatchOptions<Item, Result>) {
-    this.#options = options;
-  }
-
-  call(item: Item): Promise<Result> {
-    const { clock, delay, limit } = this.#options;
-    const { promise, resolve, reject } = deferred<Result>();
-    this.#calls.push({ item, resolve, reject });
-    if (this.#calls.length === 1)
-      this.#timer = clock.afterFunc(delay, () => this.flush(), { label: "outcomes" });
-    if (this.#calls.length >= limit) this.flush();
-    return promise;
-  }
-
-  /** Runs the calls that wait, if there are any: none will join them soon. */
-  flush(): void {
-    this.#timer?.stop();
-    const calls = this.#calls;
-    this.#calls = [];
-    if (calls.length > 0) void this.#run(calls);
-  }
-
-  async #run(calls: readonly Call<Item, Result>[]): Promise<void> {
-    try {
-      const results = await this.#options.run(calls.map(({ item }) => item));
-      for (const [i, { resolve }] of calls.entries()) resolve(results[i] as Result);
-    } catch (error) {
-      for (const { reject } of calls) reject(error);
-    }
-  }
 }
