@@ -87,19 +87,16 @@ function requireAttempts(path: string, attempts: number): void {
 }
 
 function jsonOf(payload: unknown): string {
-  const json = stringified(payload);
-  if (json === undefined) throw new RangeError("message.payload must be a JSON value");
-  requireBytes("message.payload", json, MAX_PAYLOAD);
-  return json;
-}
-
-function stringified(payload: unknown): string | undefined {
+  let json: string | undefined;
   try {
-    return JSON.stringify(payload, requireJson);
+    json = JSON.stringify(payload, requireJson);
   } catch (cause) {
     if (cause instanceof NotJsonError) throw new RangeError(cause.message);
     throw new RangeError("message.payload must be a JSON value", { cause });
   }
+  if (json === undefined) throw new RangeError("message.payload must be a JSON value");
+  requireBytes("message.payload", json, MAX_PAYLOAD);
+  return json;
 }
 
 /** A value that `JSON.stringify` would turn into something else without a word. */

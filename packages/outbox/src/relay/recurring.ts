@@ -22,7 +22,7 @@ export interface RecurringRequest {
  */
 export class Recurring {
   readonly #options: ResolvedRelayOptions;
-  readonly #request: Required<RecurringRequest>;
+  readonly #request: RecurringRequest;
   #at = Number.POSITIVE_INFINITY;
   /** The end of the rest, or of the delay after an error. */
   #notBefore = Number.NEGATIVE_INFINITY;
@@ -32,7 +32,7 @@ export class Recurring {
 
   constructor(options: ResolvedRelayOptions, request: RecurringRequest) {
     this.#options = options;
-    this.#request = { rests: false, next: (asked) => asked, ...request };
+    this.#request = request;
   }
 
   /** The next one, as it was asked for: a monotonic instant; `Infinity` if it was not since the last one began. */
@@ -74,15 +74,18 @@ export class Recurring {
         resolve();
       }
       const now = clock.monotonic();
-      this.#notBefore = now + (this.#request.rests ? Math.max(now - began, delay) : delay);
+      const rest = this.#request.rests === true ? now - began : 0;
+      this.#notBefore = now + Math.max(rest, delay);
     }
   }
 
   /** Waits for the next one; false after the abort. */
   async #isDue(signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
+    const { next } = this.#request;
     for (;;) {
-      const left = Math.max(this.#request.next(this.#at), this.#notBefore) - clock.monotonic();
+      const at = next === undefined ? this.#at : next(this.#at);
+      const left = Math.max(at, this.#notBefore) - clock.monotonic();
       if (signal.aborted || left <= 0) return !signal.aborted;
       const { promise, resolve } = deferred<void>();
       this.#wake = resolve;

@@ -197,8 +197,7 @@ export class Relay {
     this.#queue.done(held);
     this.#begin();
     this.#write(held, outcome);
-    const isLast = this.#queue.size + this.#queue.inFlight === 0;
-    if (isLast || this.#state !== "running") this.#outcomes.flush();
+    if (this.#queue.isEmpty || this.#state !== "running") this.#outcomes.flush();
     this.#feed.onRoom();
   }
 

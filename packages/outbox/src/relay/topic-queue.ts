@@ -72,6 +72,10 @@ export class TopicQueue {
     return this.#inFlight;
   }
 
+  get isEmpty(): boolean {
+    return this.#size + this.#inFlight === 0;
+  }
+
   /** Whether there is room for a claim of the last request, of a topic. */
   hasRoom(topic: string): boolean {
     const places = this.#placesBeside(topic, (this.#isSole(topic) ? 1 : 2) * this.#requested);
