@@ -8,7 +8,6 @@
 export { requireDurations } from "../election/leader-elector-options.ts";
 export { endRequest } from "../mysql-lock/mysql-connection.ts";
 export { cancelRequest, isOfServer, leftTransaction } from "../postgres-lock/pg-connection.ts";
-export { onLentConnection, until } from "../sql-lock/lent-connection.ts";
 export { type BoundedServerOptions, boundedServer } from "./bounded-server.ts";
 export { optional, problemOf } from "./command.ts";
 export { escapeHtml, type SnapshotSource } from "./live-page.ts";

@@ -241,8 +241,7 @@ function lenderOf(pool: Pool): Lender<PooledConnection> {
   return {
     connect: () => pool.getConnection(),
     release: (connection) => connection.release(),
-    // Its server may take no writes after a failover: the next request opens another, which may lead to the new primary.
-    fail(connection, error) {
+    close(connection, error) {
       // What was given up goes on at the server, unless that has answered.
       const isAnswered = typeof (error as { readonly errno?: unknown } | null)?.errno === "number";
       const ended = isAnswered ? undefined : endRequest(connection);

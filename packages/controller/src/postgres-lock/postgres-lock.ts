@@ -194,8 +194,7 @@ function lenderOf(pool: Pool): Lender<PooledClient> {
   return {
     connect: () => pool.connect(),
     release: (client) => client.release(),
-    // Its server may take no writes after a failover: the next request opens another, which may lead to the new primary.
-    fail(client, error) {
+    close(client, error) {
       // What was given up goes on at the server, unless that has answered.
       const cancelled = isOfServer(error) ? undefined : cancelRequest(client, pool.options);
       if (cancelled === undefined) client.release(true);

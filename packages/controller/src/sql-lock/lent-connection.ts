@@ -34,32 +34,27 @@ export interface Lender<Connection> {
   connect(): Promise<Connection>;
   /** Gives it back. */
   release(connection: Connection): void;
-  /** Takes back one whose request has failed or was aborted: closes it, if its state is unknown. */
-  fail(connection: Connection, error: unknown): void;
+  /** Closes it, so that the pool opens another. The error is that of its request. */
+  close(connection: Connection, error: unknown): void;
 }
 
-/** Runs a request on a connection of a pool, until the signal aborts. */
+/**
+ * Runs a request on a connection of a pool, and closes the connection if the request fails or is aborted: its response
+ * may still come, or its server may take no writes after a failover. The next request opens another, which may lead to
+ * the new primary.
+ */
 export async function onLentConnection<Connection, Response>(
-  { connect, release, fail }: Lender<Connection>,
+  { connect, release, close }: Lender<Connection>,
   request: (connection: Connection) => Promise<Response>,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<Response> {
-  const connection = await until(signal, connect, release);
+  const connection = await abortable(connect, signal, release);
   try {
-    const response = await until(signal, () => request(connection));
+    const response = await abortable(() => request(connection), signal);
     release(connection);
     return response;
   } catch (error) {
-    fail(connection, error);
+    close(connection, error);
     throw error;
   }
-}
-
-/** Without a signal nothing stands between the work and its caller. */
-export function until<Value>(
-  signal: AbortSignal | undefined,
-  work: () => Promise<Value>,
-  onLate: (value: Value) => unknown = ignore,
-): Promise<Value> {
-  return signal === undefined ? work() : abortable(work, signal, onLate);
 }

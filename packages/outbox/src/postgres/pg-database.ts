@@ -1,14 +1,9 @@
 import { abortable, deferred, requireFunction, requireMethods } from "@holdfast/clock/internal";
-import {
-  cancelRequest,
-  isOfServer,
-  leftTransaction,
-  onLentConnection,
-  until,
-} from "@holdfast/controller/internal";
+import { cancelRequest, isOfServer, leftTransaction } from "@holdfast/controller/internal";
 import { isTimeoutError, TerminalError, withTimeout } from "@holdfast/wait";
 import { uuidFrom } from "@holdfast/wait/internal";
 import type { Queryable, Row } from "../store/database.ts";
+import { type LentConnection, onLent, until } from "../store/lent-connection.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 
 /** The part of a `pg.Pool` that {@link PgDatabase} uses. */
@@ -180,19 +175,13 @@ export class PgDatabase implements PostgresDatabase {
     await this.#pool.end();
   }
 
-  /** Runs work on a connection, which the pool gets back only if it is as good as before. */
   #use<Value>(
     work: (connection: Connection) => Promise<Value>,
     signal?: AbortSignal,
   ): Promise<Value> {
-    const connect = async (): Promise<Connection> =>
+    const lend = async (): Promise<Connection> =>
       new Connection(await this.#lend(signal), this.#pool.options);
-    const release = (connection: Connection): void => connection.release();
-    const fail = (connection: Connection, error: unknown): void => {
-      if (signal?.aborted) connection.fail(error); // A request may be under way.
-      connection.release();
-    };
-    return onLentConnection({ connect, release, fail }, work, signal);
+    return onLent(lend, work, signal);
   }
 
   /** A connection outside of transactions: one that others have left inside one is closed, which rolls it back. */
@@ -223,7 +212,7 @@ export class PgDatabase implements PostgresDatabase {
  * A connection in use. It is closed after its use if its state is unknown, or if its server takes no writes: after a
  * failover the same address may lead to a standby.
  */
-class Connection {
+class Connection implements LentConnection {
   readonly #client: PgClient;
   readonly #options: PgPool["options"];
   #failure: Error | undefined;
