@@ -1,6 +1,6 @@
-import { onAbort } from "@holdfast/clock";
 import {
   abortable,
+  aborted,
   anything,
   callSafely,
   func,
@@ -138,7 +138,7 @@ export class Relay {
     const listening = this.#listen(signal);
     const watching = watchClock(this.#options, signal);
     const asking = reportRestriction(this.#options.store, this.#options, signal);
-    await new Promise<void>((resolve) => onAbort(signal, () => resolve()));
+    await aborted(signal);
     this.#state = "stopping";
     this.#giveBack();
     let within = Number.POSITIVE_INFINITY;
