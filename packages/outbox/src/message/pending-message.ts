@@ -1,6 +1,7 @@
 import { types } from "node:util";
 import {
   between,
+  exponential,
   finiteFrom,
   isThenable,
   type Kinds,
@@ -10,8 +11,8 @@ import {
   requireBetween,
   required,
   requireWhole,
-} from "@holdfast/clock/internal";
-import { exponential, uuidFrom } from "@holdfast/wait/internal";
+  uuidFrom,
+} from "@holdfast/kit";
 import { requireHeaders } from "./headers.ts";
 import type { Message, NewMessage } from "./message.ts";
 import { MAX_DELAY, type Schedule } from "./schedule.ts";

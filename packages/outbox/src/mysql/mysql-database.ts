@@ -1,5 +1,4 @@
-import { requireFunction, requireMethods } from "@holdfast/clock/internal";
-import { endRequest } from "@holdfast/controller/internal";
+import { endRequest, requireFunction, requireMethods } from "@holdfast/kit";
 import type { Queryable, Row } from "../store/database.ts";
 import { type LentConnection, onLent } from "../store/lent-connection.ts";
 import type { SessionDatabase } from "./migrate.ts";

@@ -1,7 +1,14 @@
-import { abortable, deferred, requireFunction, requireMethods } from "@holdfast/clock/internal";
-import { cancelRequest, isOfServer, leftTransaction } from "@holdfast/controller/internal";
+import { abortable } from "@holdfast/clock";
+import {
+  cancelRequest,
+  deferred,
+  isOfServer,
+  leftTransaction,
+  requireFunction,
+  requireMethods,
+  uuidFrom,
+} from "@holdfast/kit";
 import { isTimeoutError, TerminalError, withTimeout } from "@holdfast/wait";
-import { uuidFrom } from "@holdfast/wait/internal";
 import type { Queryable, Row } from "../store/database.ts";
 import { type LentConnection, onLent, until } from "../store/lent-connection.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";

@@ -1,5 +1,5 @@
 import type { PassiveClock, Timer } from "@holdfast/clock";
-import { deferred } from "@holdfast/clock/internal";
+import { deferred } from "@holdfast/kit";
 import { Backoff, retry, withTimeout } from "@holdfast/wait";
 import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";

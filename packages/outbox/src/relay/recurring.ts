@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { deferred, isStop } from "@holdfast/clock/internal";
+import { deferred, isStop } from "@holdfast/kit";
 import { Backoff, type DelayFunc } from "@holdfast/wait";
 import { report } from "../task.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";

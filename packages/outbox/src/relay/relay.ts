@@ -1,6 +1,6 @@
+import { abortable, aborted } from "@holdfast/clock";
+import type { RunOptions } from "@holdfast/controller";
 import {
-  abortable,
-  aborted,
   anything,
   callSafely,
   func,
@@ -8,15 +8,14 @@ import {
   read,
   requireNotNegative,
   requireSignal,
-} from "@holdfast/clock/internal";
-import type { RunOptions } from "@holdfast/controller";
+} from "@holdfast/kit";
 import {
   backoffUntil,
   ExponentialBackoffManager,
   isTerminalError,
+  loop,
   withTimeout,
 } from "@holdfast/wait";
-import { loop } from "@holdfast/wait/internal";
 import { failureOf } from "../failure-of.ts";
 import type { Outcome } from "../store/outbox-store.ts";
 import { report, reportRestriction } from "../task.ts";

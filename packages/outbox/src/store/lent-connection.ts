@@ -1,4 +1,4 @@
-import { abortable } from "@holdfast/clock/internal";
+import { abortable } from "@holdfast/clock";
 
 /** A connection that a pool has lent. */
 export interface LentConnection {
