@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createConnection } from "mysql2/promise";
 import { freePort } from "./free-port.mjs";
-import { makeDirectory, PASSWORD, removeDirectory, Server, started, userFor } from "./server.mjs";
+import { PASSWORD, Service, started, userFor } from "./server.mjs";
 
 /** Where Debian keeps the server: not in the path of every user. */
 export const MARIADB_PROGRAM = "/usr/sbin/mariadbd";
@@ -15,23 +15,19 @@ UPDATE mysql.global_priv SET Priv = JSON_SET(Priv, '$.authentication_string', PA
 FLUSH PRIVILEGES;
 `;
 
-export class MariaServer {
-  /** @type {string} */ #directory;
-  /** @type {import("./server.mjs").User | undefined} */ #user;
+export class MariaServer extends Service {
   /** @type {Record<string, string>} */ #settings;
-  /** @type {Server | undefined} */ #server;
 
   /**
    * @param {number} port
    * @param {Record<string, string>} [settings] besides those that all have here
    */
   constructor(port, settings = {}) {
+    // MariaDB refuses to run as root.
+    super("mariadb", { user: userFor("mysql") });
     this.#settings = settings;
     this.port = port;
     this.url = `mysql://root:${PASSWORD}@127.0.0.1:${port}/`;
-    // MariaDB refuses to run as root.
-    this.#user = userFor("mysql");
-    this.#directory = makeDirectory("mariadb", this.#user);
     writeFileSync(this.#initFile, ONLY_ROOT);
     execFileSync(
       "mariadb-install-db",
@@ -39,7 +35,7 @@ export class MariaServer {
         ...["--no-defaults", `--datadir=${this.#data}`, "--skip-test-db", "--skip-name-resolve"],
         "--auth-root-authentication-method=normal",
       ],
-      { ...this.#user, cwd: this.#directory, stdio: ["ignore", "ignore", "inherit"] },
+      { ...this.user, cwd: this.directory, stdio: ["ignore", "ignore", "inherit"] },
     );
   }
 
@@ -58,48 +54,32 @@ export class MariaServer {
       "init-file": this.#initFile,
       "bind-address": "127.0.0.1",
       port: this.port,
-      socket: join(this.#directory, "socket"),
-      "pid-file": join(this.#directory, "pid"),
+      socket: join(this.directory, "socket"),
+      "pid-file": join(this.directory, "pid"),
       "max-connections": 200,
       "innodb-flush-log-at-trx-commit": 0, // nothing here outlives the machine
       ...this.#settings,
     };
-    this.#server = await Server.start(
+    await this.launch(
       {
         name: "MariaDB",
-        directory: this.#directory,
         command: MARIADB_PROGRAM,
         args: [
           ...["--no-defaults", "--skip-name-resolve"],
           ...Object.entries(settings).map(([name, value]) => `--${name}=${value}`),
         ],
-        user: this.#user,
         greet: () => this.#greet(),
       },
       signal,
     );
   }
 
-  async stop() {
-    await this.#server?.stop();
-  }
-
-  async kill() {
-    await this.#server?.kill();
-  }
-
-  /** Stops for good. */
-  async [Symbol.asyncDispose]() {
-    await this.stop();
-    removeDirectory(this.#directory);
-  }
-
   get #data() {
-    return join(this.#directory, "data");
+    return join(this.directory, "data");
   }
 
   get #initFile() {
-    return join(this.#directory, "init.sql");
+    return join(this.directory, "init.sql");
   }
 
   async #greet() {

@@ -3,41 +3,36 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { freePort } from "./free-port.mjs";
-import { makeDirectory, removeDirectory, Server, started, userFor } from "./server.mjs";
+import { Service, started, userFor } from "./server.mjs";
 
 /** Where Debian keeps it. */
 const PGBOUNCER_PROGRAM = "/usr/sbin/pgbouncer";
 
-export class PgBouncer {
-  /** @type {string} */ #directory;
-  /** @type {import("./server.mjs").User | undefined} */ #user;
-  /** @type {Server | undefined} */ #server;
-
+export class PgBouncer extends Service {
   /**
    * @param {number} port
    * @param {string} server the URL of the PostgreSQL server
    */
   constructor(port, server) {
+    // PgBouncer refuses to run as root.
+    super("pgbouncer", { user: userFor("postgres"), stopSignal: "SIGINT" });
     const { hostname, port: serverPort, username, password, pathname } = new URL(server);
     const url = new URL(server);
     url.port = `${port}`;
     this.url = url.href;
-    // PgBouncer refuses to run as root.
-    this.#user = userFor("postgres");
-    this.#directory = makeDirectory("pgbouncer", this.#user);
-    writeFileSync(join(this.#directory, "users.txt"), `"${username}" "${password}"\n`);
+    writeFileSync(join(this.directory, "users.txt"), `"${username}" "${password}"\n`);
     const settings = {
       listen_addr: "127.0.0.1",
       listen_port: port,
       unix_socket_dir: "",
       auth_type: "plain",
-      auth_file: join(this.#directory, "users.txt"),
+      auth_file: join(this.directory, "users.txt"),
       pool_mode: "transaction",
     };
     const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
     const database = `${pathname.slice(1)} = host=${hostname} port=${serverPort}`;
     const text = ["[databases]", database, "[pgbouncer]", ...lines, ""].join("\n");
-    writeFileSync(join(this.#directory, "pgbouncer.ini"), text);
+    writeFileSync(join(this.directory, "pgbouncer.ini"), text);
   }
 
   /** Whether it is installed. */
@@ -52,13 +47,11 @@ export class PgBouncer {
 
   /** @param {AbortSignal} [signal] */
   async start(signal) {
-    this.#server = await Server.start(
+    await this.launch(
       {
         name: "PgBouncer",
-        directory: this.#directory,
         command: PGBOUNCER_PROGRAM,
-        args: [join(this.#directory, "pgbouncer.ini")],
-        user: this.#user,
+        args: [join(this.directory, "pgbouncer.ini")],
         greet: async () => {
           const client = new pg.Client(this.url);
           client.on("error", () => undefined); // told by the rejection, too
@@ -71,11 +64,5 @@ export class PgBouncer {
       },
       signal,
     );
-  }
-
-  /** Stops for good. */
-  async [Symbol.asyncDispose]() {
-    await this.#server?.stop("SIGINT");
-    removeDirectory(this.#directory);
   }
 }

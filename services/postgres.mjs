@@ -4,7 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { freePort } from "./free-port.mjs";
-import { makeDirectory, PASSWORD, removeDirectory, Server, started, userFor } from "./server.mjs";
+import { PASSWORD, Service, started, userFor } from "./server.mjs";
 
 /** Where Debian keeps each version. */
 const VERSIONS = "/usr/lib/postgresql";
@@ -18,11 +18,8 @@ export function postgresPrograms() {
     .find((directory) => existsSync(join(directory, "initdb")));
 }
 
-export class PostgresServer {
-  /** @type {string} */ #directory;
-  /** @type {import("./server.mjs").User | undefined} */ #user;
+export class PostgresServer extends Service {
   /** @type {Record<string, string>} */ #settings;
-  /** @type {Server | undefined} */ #server;
 
   /**
    * @param {number} port
@@ -30,14 +27,13 @@ export class PostgresServer {
    * @param {Record<string, string>} [settings] besides those that all have here
    */
   constructor(port, programs, settings = {}) {
+    // PostgreSQL refuses to run as root. It stops in good order, but without waiting for those who are connected.
+    super("postgres", { user: userFor("postgres"), stopSignal: "SIGINT" });
     this.#settings = settings;
     this.port = port;
     this.programs = programs;
     this.url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
-    // PostgreSQL refuses to run as root.
-    this.#user = userFor("postgres");
-    this.#directory = makeDirectory("postgres", this.#user);
-    const password = join(this.#directory, "password");
+    const password = join(this.directory, "password");
     writeFileSync(password, PASSWORD);
     execFileSync(
       join(programs, "initdb"),
@@ -45,7 +41,7 @@ export class PostgresServer {
         ...["-D", this.#data, "-U", "postgres", "-A", "scram-sha-256", `--pwfile=${password}`],
         ...["-E", "UTF8", "--no-sync", "--locale=C"],
       ],
-      { ...this.#user, cwd: this.#directory, stdio: ["ignore", "ignore", "inherit"] },
+      { ...this.user, cwd: this.directory, stdio: ["ignore", "ignore", "inherit"] },
     );
   }
 
@@ -63,44 +59,27 @@ export class PostgresServer {
   async start(signal) {
     const settings = {
       listen_addresses: "127.0.0.1",
-      unix_socket_directories: this.#directory,
+      unix_socket_directories: this.directory,
       max_connections: 200,
       fsync: "off", // nothing here outlives the machine
       ...this.#settings,
     };
-    this.#server = await Server.start(
+    await this.launch(
       {
         name: "PostgreSQL",
-        directory: this.#directory,
         command: join(this.programs, "postgres"),
         args: [
           ...["-D", this.#data, "-p", `${this.port}`],
           ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
         ],
-        user: this.#user,
         greet: () => this.#greet(),
       },
       signal,
     );
   }
 
-  /** Stops in good order, but without waiting for those who are connected. */
-  async stop() {
-    await this.#server?.stop("SIGINT");
-  }
-
-  async kill() {
-    await this.#server?.kill();
-  }
-
-  /** Stops for good. */
-  async [Symbol.asyncDispose]() {
-    await this.stop();
-    removeDirectory(this.#directory);
-  }
-
   get #data() {
-    return join(this.#directory, "data");
+    return join(this.directory, "data");
   }
 
   async #greet() {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { connect } from "amqplib";
 import { freePort } from "./free-port.mjs";
-import { makeDirectory, PASSWORD, removeDirectory, Server, started } from "./server.mjs";
+import { PASSWORD, Server, Service, started } from "./server.mjs";
 
 /** What `rabbitmq-server` in the path calls, after it has changed to a user and directories of its own. */
 export const RABBITMQ_PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server";
@@ -15,9 +15,7 @@ const CONTROL_PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmqctl";
 
 const run = promisify(execFile);
 
-export class RabbitServer {
-  #directory = makeDirectory("rabbitmq");
-  /** @type {Server | undefined} */ #server;
+export class RabbitServer extends Service {
   /**
    * Erlang finds its nodes by a daemon, which it would start unasked and leave behind.
    *
@@ -27,11 +25,12 @@ export class RabbitServer {
 
   /** @param {{ port: number, names: number, distribution: number }} ports */
   constructor(ports) {
+    super("rabbitmq");
     this.ports = ports;
     this.port = ports.port;
     this.url = `amqp://holdfast:${PASSWORD}@127.0.0.1:${ports.port}`;
     writeFileSync(
-      join(this.#directory, "rabbitmq.conf"),
+      join(this.directory, "rabbitmq.conf"),
       [
         `listeners.tcp.1 = 127.0.0.1:${ports.port}`,
         "default_user = holdfast",
@@ -40,7 +39,7 @@ export class RabbitServer {
         "log.console.level = warning\n",
       ].join("\n"),
     );
-    writeFileSync(join(this.#directory, "enabled_plugins"), "[].\n");
+    writeFileSync(join(this.directory, "enabled_plugins"), "[].\n");
   }
 
   /** @param {AbortSignal} [signal] */
@@ -51,17 +50,15 @@ export class RabbitServer {
 
   /** @param {AbortSignal} [signal] */
   async start(signal) {
-    const directory = this.#directory;
     this.#names ??= await Server.start({
       name: "epmd",
-      directory,
+      directory: this.directory,
       command: "epmd",
       args: ["-port", `${this.ports.names}`, "-address", "127.0.0.1"],
     });
-    this.#server = await Server.start(
+    await this.launch(
       {
         name: "RabbitMQ",
-        directory,
         command: RABBITMQ_PROGRAM,
         args: [],
         env: this.#env(),
@@ -71,19 +68,15 @@ export class RabbitServer {
     );
   }
 
-  async stop() {
-    await this.#server?.stop();
-  }
-
-  async kill() {
-    await this.#server?.kill();
-  }
-
-  /** Stops for good. */
+  /**
+   * Stops for good.
+   *
+   * @override
+   */
   async [Symbol.asyncDispose]() {
     await this.stop();
     await this.#names?.stop();
-    removeDirectory(this.#directory);
+    await super[Symbol.asyncDispose]();
   }
 
   /**
@@ -104,9 +97,9 @@ export class RabbitServer {
   }
 
   #env() {
-    const inDirectory = (/** @type {string} */ name) => join(this.#directory, name);
+    const inDirectory = (/** @type {string} */ name) => join(this.directory, name);
     return {
-      HOME: this.#directory, // of Erlang's cookie
+      HOME: this.directory, // of Erlang's cookie
       ERL_EPMD_PORT: `${this.ports.names}`,
       ERL_EPMD_ADDRESS: "127.0.0.1",
       RABBITMQ_NODENAME: `holdfast-${this.ports.port}@localhost`,

@@ -4,14 +4,12 @@ import { join } from "node:path";
 import { poll } from "@holdfast/wait";
 import { Redis } from "ioredis";
 import { freePort } from "./free-port.mjs";
-import { makeDirectory, PASSWORD, removeDirectory, Server, started } from "./server.mjs";
+import { PASSWORD, Service, started } from "./server.mjs";
 
-export class RedisServer {
-  #directory = makeDirectory("redis");
-  /** @type {Server | undefined} */ #server;
-
+export class RedisServer extends Service {
   /** @param {number} port */
   constructor(port) {
+    super("redis");
     this.port = port;
     this.url = `redis://:${PASSWORD}@127.0.0.1:${port}`;
     // Not as arguments: every user of the machine sees those. The second is for a replica.
@@ -26,10 +24,9 @@ export class RedisServer {
   /** @param {AbortSignal} [signal] */
   async start(signal) {
     const args = [this.#config, "--port", `${this.port}`, "--bind", "127.0.0.1", "--save", ""];
-    this.#server = await Server.start(
+    await this.launch(
       {
         name: "Redis",
-        directory: this.#directory,
         command: "redis-server",
         args: [...args, "--appendonly", "no", "--maxmemory-policy", "noeviction"],
         greet: () => this.#greet(),
@@ -38,22 +35,8 @@ export class RedisServer {
     );
   }
 
-  async stop() {
-    await this.#server?.stop();
-  }
-
-  async kill() {
-    await this.#server?.kill();
-  }
-
-  /** Stops for good. */
-  async [Symbol.asyncDispose]() {
-    await this.stop();
-    removeDirectory(this.#directory);
-  }
-
   get #config() {
-    return join(this.#directory, "redis.conf");
+    return join(this.directory, "redis.conf");
   }
 
   async #greet() {
@@ -71,14 +54,16 @@ export class RedisServer {
 /**
  * Waits until a server has been up for `lease` milliseconds, so that a `RedisLock` grants leases.
  *
- * @param {Redis} client
+ * @param {string} url
  * @param {number} lease
  */
-export async function oldEnough(client, lease) {
+export async function oldEnough(url, lease) {
+  const client = new Redis(url);
+  client.on("error", () => undefined); // it connects again
   const age = async () => {
     const [, seconds] = /uptime_in_seconds:(\d+)/.exec(await client.info("server")) ?? [];
     return Number(seconds) * 1_000 - 1_000;
   };
-  const onError = () => undefined; // not connected yet
-  await poll(async () => (await age()) >= lease, { backoff: { duration: 200 }, onError });
+  await poll(async () => (await age()) >= lease, { backoff: { duration: 200 } });
+  client.disconnect();
 }

@@ -121,6 +121,46 @@ export async function started(service, signal) {
   }
 }
 
+/** A server whose directory lasts through stops. */
+export class Service {
+  /** @type {Server | undefined} */ #server;
+  /** @type {NodeJS.Signals | undefined} */ #stopSignal;
+
+  /**
+   * @param {string} name of its directory
+   * @param {{ user?: User | undefined, stopSignal?: NodeJS.Signals }} [options] `stopSignal`: it takes it for the question to stop
+   */
+  constructor(name, { user, stopSignal } = {}) {
+    this.user = user;
+    this.directory = makeDirectory(name, user);
+    this.#stopSignal = stopSignal;
+  }
+
+  /**
+   * @protected
+   * @param {Omit<Launch, "directory" | "user">} launch
+   * @param {AbortSignal | undefined} signal
+   */
+  async launch(launch, signal) {
+    const { directory, user } = this;
+    this.#server = await Server.start({ ...launch, directory, user }, signal);
+  }
+
+  async stop() {
+    await this.#server?.stop(this.#stopSignal);
+  }
+
+  async kill() {
+    await this.#server?.kill();
+  }
+
+  /** Stops for good. */
+  async [Symbol.asyncDispose]() {
+    await this.stop();
+    removeDirectory(this.directory);
+  }
+}
+
 export class Server {
   /** @type {Launch} */ #launch;
   /** @type {import("node:child_process").ChildProcess} */ #child;

@@ -1,14 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import type { ResourceLock } from "@holdfast/controller";
 import { poll } from "@holdfast/wait";
-import { Redis } from "ioredis";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { oldEnough } from "../../../../services/redis.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { connect } from "./locks.mjs";
+import { locksOf } from "./locks.mjs";
 
 // Processes, servers and time are real here: the rows of the table in docs/leader-election.md.
 
@@ -69,16 +67,7 @@ describe.each([
 
   beforeAll(async () => {
     url = await makeUrl();
-    const { lock, end } = connect(kind, url) as {
-      lock: ResourceLock & { createTable?(): Promise<void> };
-      end(): unknown;
-    };
-    await lock.createTable?.();
-    await end();
-    if (kind !== "Redis") return;
-    const redis = new Redis(url);
-    await oldEnough(redis, LEASE);
-    redis.disconnect();
+    if (kind === "Redis") await oldEnough(url, LEASE);
   });
 
   it("the other one leads after the lease when the leader is killed", async () => {
@@ -108,8 +97,8 @@ describe.each([
   it("no two processes lead with the same token after the record was removed", async () => {
     const leader = start(kind, url);
     await poll(() => leads(leader), PATIENCE);
-    const { remove, end } = connect(kind, url);
-    await remove();
+    const { remove, end } = await locksOf(kind, url);
+    await remove("leader");
     const fresh = start(kind, url);
     await end();
     const removed = now();
@@ -122,8 +111,8 @@ describe.each([
   it("the leader stays when the record is removed; on Redis the next token is higher", async () => {
     const [leader, other] = await startTwo(kind, url);
     const { token } = last(leader);
-    const { remove, end } = connect(kind, url);
-    await remove();
+    const { remove, end } = await locksOf(kind, url);
+    await remove("leader");
     await end();
     const removed = now();
     const current = () => (leads(other) && last(other).token > last(leader).token ? other : leader);

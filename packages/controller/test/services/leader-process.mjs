@@ -2,14 +2,14 @@
 // monotonic clock of the machine, which all processes share. When its `lost` aborts it sends { token, lost: true }.
 import { onAbort, realClock } from "@holdfast/clock";
 import { LeaderElector, silentLogger } from "@holdfast/controller";
-import { connect } from "./locks.mjs";
+import { locksOf } from "./locks.mjs";
 
 const [, , kind, url, leaseDuration] = process.argv;
 const lease = Number(leaseDuration);
-const { lock } = connect(kind, url);
+const { lockOf } = await locksOf(kind, url);
 
 const elector = new LeaderElector({
-  lock,
+  lock: lockOf("leader"),
   identity: `${process.pid}`,
   leaseDuration: lease,
   renewDeadline: lease * 0.6,

@@ -25,7 +25,7 @@ function connect(url: string): Redis {
   return client;
 }
 
-beforeAll(() => oldEnough(redis, 15_000));
+beforeAll(() => oldEnough(requiredUrl("REDIS_URL"), 15_000));
 
 afterAll(() => {
   for (const client of connected) client.disconnect();
@@ -134,7 +134,7 @@ describe("RedisLock", () => {
     async (how) => {
       await using server = await RedisServer.start();
       const client = connect(server.url);
-      await oldEnough(client, record.leaseDuration);
+      await oldEnough(server.url, record.leaseDuration);
       const lock = new RedisLock(client, { key: "key" });
       const free = await lock.get(signal);
       const transitions = (free?.record.transitions ?? 0) + 1;
@@ -153,7 +153,7 @@ describe("RedisLock", () => {
       const early = await errorOf(lock.update(long, after.version, signal));
       expect(early).toSatisfy(isForgottenLeaseError);
       expect(early).toMatchObject({ remaining: expect.any(Number) });
-      await oldEnough(client, record.leaseDuration);
+      await oldEnough(server.url, record.leaseDuration);
       await lock.update(record, after.version, signal);
     },
   );
@@ -162,8 +162,8 @@ describe("RedisLock", () => {
     await using primary = await RedisServer.start();
     await using replica = await RedisServer.start();
     const [first, second] = [connect(primary.url), connect(replica.url)];
-    await oldEnough(first, record.leaseDuration);
-    await oldEnough(second, record.leaseDuration);
+    await oldEnough(primary.url, record.leaseDuration);
+    await oldEnough(replica.url, record.leaseDuration);
     await second.replicaof("127.0.0.1", primary.port);
     const lock = new RedisLock(first, { key: "key" });
     const free = await lock.get(signal);

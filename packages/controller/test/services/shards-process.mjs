@@ -2,11 +2,11 @@
 // on the monotonic clock of the machine, which all processes share. It sends { held } after each look.
 import { realClock } from "@holdfast/clock";
 import { Shards, silentLogger } from "@holdfast/controller";
-import { lockOfStore } from "./slot-locks.mjs";
+import { locksOf } from "./locks.mjs";
 
 const [, , kind, url, leaseDuration, count] = process.argv;
 const lease = Number(leaseDuration);
-const { lockOf } = await lockOfStore(kind, url);
+const { lockOf } = await locksOf(kind, url);
 
 const shards = new Shards({
   count: Number(count),

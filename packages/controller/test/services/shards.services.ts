@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { poll } from "@holdfast/wait";
-import { Redis } from "ioredis";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { oldEnough } from "../../../../services/redis.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
@@ -77,10 +76,7 @@ describe.each([
 
   beforeAll(async () => {
     url = await makeUrl();
-    if (kind !== "Redis") return;
-    const redis = new Redis(url);
-    await oldEnough(redis, LEASE);
-    redis.disconnect();
+    if (kind === "Redis") await oldEnough(url, LEASE);
   });
 
   it("share them evenly, and never two work on one, while they come, die, stand still and go", async () => {

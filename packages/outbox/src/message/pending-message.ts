@@ -1,6 +1,7 @@
 import { types } from "node:util";
 import {
   between,
+  exponential,
   finiteFrom,
   isThenable,
   type Kinds,
@@ -14,7 +15,7 @@ import {
 } from "@holdfast/kit";
 import { requireHeaders } from "./headers.ts";
 import type { Message, NewMessage } from "./message.ts";
-import { delayAfter, MAX_DELAY, type Schedule } from "./schedule.ts";
+import { MAX_DELAY, type Schedule } from "./schedule.ts";
 import { MAX_HEADERS, MAX_PAYLOAD, requireBytes, storedName, uuid } from "./stored-text.ts";
 
 export const NEW_MESSAGE: Kinds<NewMessage> = {
@@ -75,7 +76,7 @@ export function pendingMessage(newMessage: NewMessage, now: number): PendingMess
 
 function scheduleOf(given: NewMessage): Schedule & Pick<Message, "maxAttempts"> {
   const { maxAttempts = 5, initialDelay = 10_000, factor = 2 } = given;
-  if (!(delayAfter(maxAttempts, { initialDelay, factor }) <= MAX_DELAY))
+  if (!(exponential(initialDelay, factor, maxAttempts - 1) <= MAX_DELAY))
     throw new RangeError(
       "message: initialDelay × factor^(maxAttempts − 1) must be at most a hundred years",
     );
@@ -87,19 +88,16 @@ function requireAttempts(path: string, attempts: number): void {
 }
 
 function jsonOf(payload: unknown): string {
-  const json = stringified(payload);
-  if (json === undefined) throw new RangeError("message.payload must be a JSON value");
-  requireBytes("message.payload", json, MAX_PAYLOAD);
-  return json;
-}
-
-function stringified(payload: unknown): string | undefined {
+  let json: string | undefined;
   try {
-    return JSON.stringify(payload, requireJson);
+    json = JSON.stringify(payload, requireJson);
   } catch (cause) {
     if (cause instanceof NotJsonError) throw new RangeError(cause.message);
     throw new RangeError("message.payload must be a JSON value", { cause });
   }
+  if (json === undefined) throw new RangeError("message.payload must be a JSON value");
+  requireBytes("message.payload", json, MAX_PAYLOAD);
+  return json;
 }
 
 /** A value that `JSON.stringify` would turn into something else without a word. */

@@ -1,7 +1,7 @@
-import { abortable } from "@holdfast/clock";
 import { endRequest, requireFunction, requireMethods } from "@holdfast/kit";
 import { withTimeout } from "@holdfast/wait";
 import type { Queryable, Row } from "../store/database.ts";
+import { type LentConnection, onLent } from "../store/lent-connection.ts";
 import type { SessionDatabase } from "./migrate.ts";
 import { hasNumber, type ReadCommittedDatabase } from "./read-committed.ts";
 
@@ -135,9 +135,13 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
   }
 
   session<Value>(work: (session: Queryable) => Promise<Value>): Promise<Value> {
-    return this.#use((connection) => {
-      connection.closesOnError = true; // It may have a lock.
-      return work({ query: (text, params = []) => committed(connection, text, params) });
+    return this.#use(async (connection) => {
+      try {
+        return await work({ query: (text, params = []) => committed(connection, text, params) });
+      } catch (error) {
+        connection.fail(); // It may have a lock.
+        throw error;
+      }
     });
   }
 
@@ -146,33 +150,18 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
     await this.#pool.end();
   }
 
-  /**
-   * Runs work on a connection, which the pool gets back only if it is as good as before.
-   *
-   * @param first - the statement that asks for the state of the connection
-   */
-  async #use<Value>(
+  /** @param first - the statement that asks for the state of the connection */
+  #use<Value>(
     work: (connection: Connection) => Promise<Value>,
     { signal, first = NOTHING }: { signal?: AbortSignal | undefined; first?: string } = {},
   ): Promise<Value> {
-    const connect = (): Promise<MySqlConnection> => this.#pool.getConnection();
-    const found = await (signal === undefined
-      ? connect()
-      : abortable(connect, signal, (late) => late.release()));
-    const connection = new Connection(found);
-    const within = <Part>(part: () => Promise<Part>): Promise<Part> =>
-      signal === undefined ? part() : abortable(part, signal);
-    try {
-      const isFree = await within(() => connection.isFree(first));
-      if (!isFree) await within(() => this.#endTransactionOfOthers(connection, first));
-      return await within(() => work(connection));
-    } catch (error) {
-      // After an abort a request may be under way.
-      if (signal?.aborted || connection.closesOnError) connection.destroy();
-      throw error;
-    } finally {
-      connection.release();
-    }
+    const lend = async (): Promise<Connection> => new Connection(await this.#pool.getConnection());
+    const onFree = (connection: Connection): Promise<Value> =>
+      connection
+        .isFree(first)
+        .then((isFree) => (isFree ? undefined : this.#endTransactionOfOthers(connection, first)))
+        .then(() => work(connection));
+    return onLent(lend, onFree, signal);
   }
 
   /** The start of a transaction would commit one that is open. */
@@ -193,10 +182,8 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
  * A connection in use. It is closed after its use if its state is unknown, or if its server takes no writes: after a
  * failover the same address may lead to a replica.
  */
-class Connection implements MySqlRunner {
+class Connection implements MySqlRunner, LentConnection {
   readonly #connection: MySqlConnection;
-  /** Whether any error of its work closes it. */
-  closesOnError = false;
   /** Whether statements outside of transactions commit. */
   commits = true;
   /** Whether the server has a request that it has not answered. */
@@ -232,7 +219,7 @@ class Connection implements MySqlRunner {
   }
 
   /** A request that was given up is ended on the server, too, before the pool may open another connection. */
-  destroy(): void {
+  fail(): void {
     if (!this.isUsable) return;
     this.#state = "destroyed";
     const ended = this.#isWaiting ? endRequest(this.#connection, withTimeout) : undefined;
@@ -253,7 +240,7 @@ class Connection implements MySqlRunner {
       return response;
     } catch (error) {
       this.#isWaiting = !isOfServer(error);
-      if (!leavesUsable(error)) this.destroy();
+      if (!leavesUsable(error)) this.fail();
       throw error;
     }
   }
@@ -298,7 +285,7 @@ async function inTransaction<Value>(
   } catch (error) {
     // Without its response, the connection is not used again.
     if (connection.isUsable)
-      await connection.query({ sql: "ROLLBACK" }).catch(() => connection.destroy());
+      await connection.query({ sql: "ROLLBACK" }).catch(() => connection.fail());
     throw error;
   }
 }

@@ -10,6 +10,7 @@ import {
 } from "@holdfast/kit";
 import { isTimeoutError, TerminalError, withTimeout } from "@holdfast/wait";
 import type { Queryable, Row } from "../store/database.ts";
+import { type LentConnection, onLent, until } from "../store/lent-connection.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 
 /** The part of a `pg.Pool` that {@link PgDatabase} uses. */
@@ -181,31 +182,20 @@ export class PgDatabase implements PostgresDatabase {
     await this.#pool.end();
   }
 
-  /** Runs work on a connection, which the pool gets back only if it is as good as before. */
-  async #use<Value>(
+  #use<Value>(
     work: (connection: Connection) => Promise<Value>,
     signal?: AbortSignal,
   ): Promise<Value> {
-    const client = await this.#lend(signal);
-    const connection = new Connection(client, this.#pool.options);
-    try {
-      if (signal === undefined) return await work(connection);
-      return await abortable(() => work(connection), signal);
-    } catch (error) {
-      if (signal?.aborted) connection.fail(error); // A request may be under way.
-      throw error;
-    } finally {
-      connection.release();
-    }
+    const lend = async (): Promise<Connection> =>
+      new Connection(await this.#lend(signal), this.#pool.options);
+    return onLent(lend, work, signal);
   }
 
   /** A connection outside of transactions: one that others have left inside one is closed, which rolls it back. */
   async #lend(signal?: AbortSignal): Promise<PgClient> {
     const connect = (): Promise<PgClient> => this.#pool.connect();
     for (let left = this.#pool.options?.max ?? 10; ; left--) {
-      const client = await (signal === undefined
-        ? connect()
-        : abortable(connect, signal, (late) => late.release()));
+      const client = await until(signal, connect, (late) => late.release());
       const problem = leftTransaction(client);
       if (problem === undefined) return client;
       client.release(problem);
@@ -229,7 +219,7 @@ export class PgDatabase implements PostgresDatabase {
  * A connection in use. It is closed after its use if its state is unknown, or if its server takes no writes: after a
  * failover the same address may lead to a standby.
  */
-class Connection {
+class Connection implements LentConnection {
   readonly #client: PgClient;
   readonly #options: PgPool["options"];
   #failure: Error | undefined;

@@ -1,11 +1,9 @@
-import { abortable } from "@holdfast/clock";
-import { deferred } from "@holdfast/kit";
 import { withTimeout } from "@holdfast/wait";
 import { bytesOf } from "../message/stored-payload.ts";
 import type { ClaimFilter, ClaimRequest } from "../store/outbox-store.ts";
-import { report } from "../task.ts";
-import { InterruptibleSleep, Look, repeat } from "./look.ts";
+import { type OutboxEvent, report } from "../task.ts";
 import type { HeldClaim } from "./outcomes.ts";
+import { Recurring } from "./recurring.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
 import type { Wanted } from "./topic-queue.ts";
 
@@ -20,147 +18,142 @@ export interface ClaimFeedHooks {
   readonly wanted: () => Wanted | undefined;
   /** Receives each claim. */
   readonly onClaim: (held: HeldClaim) => void;
-  /** Makes a claim, and its attempt, while nothing else is in flight. None if that takes too long. */
-  readonly alone: (claim: () => Promise<unknown>, signal: AbortSignal) => Promise<void>;
+  /** Gives back the claims that wait. Whether all else has ended before that takes too long, or the signal aborts. */
+  readonly becomesIdle: (signal: AbortSignal) => Promise<boolean>;
 }
 
 /**
- * Claims messages that are due, as many as the workers need next.
+ * Claims messages that are due, as many as the workers need next. Neither look holds up the claims.
  *
  * A claim that comes later than `storeTimeout` is passed on too: no other relay has the message.
  */
 export class ClaimFeed {
   readonly #options: ResolvedRelayOptions;
   readonly #hooks: ClaimFeedHooks;
-  readonly #sleep: InterruptibleSleep;
+  readonly #claims: Recurring;
   /** Looks for the next due message, after a claim that found few. */
-  readonly #due: Look;
+  readonly #due: Recurring;
   /** Looks for a message with an expired claim. */
-  readonly #expired: Look;
-  /** The next claim: a monotonic instant. */
-  #claimAt: number;
+  readonly #expired: Recurring;
   /** The duration of the last claim that found few. Another one that is not known to find more waits for as long. */
   #rest = 0;
   /** The topics that the last claim has left out. */
   #leftOut: readonly string[] = [];
   /** No claim that leaves topics out is made before this monotonic instant. */
   #restUntil: number = Number.NEGATIVE_INFINITY;
-  /** Attempts the message with an expired claim that was found. It never rejects. */
-  #alone: (() => Promise<void>) | undefined;
+  #isQuiet = false;
 
   constructor(options: ResolvedRelayOptions, hooks: ClaimFeedHooks) {
     this.#options = options;
     this.#hooks = hooks;
-    this.#sleep = new InterruptibleSleep(options.clock);
-    this.#due = new Look(options);
-    this.#expired = new Look(options);
-    this.#claimAt = options.clock.monotonic();
-    this.#expired.lookAt(this.#claimAt + options.pollInterval);
+    this.#claims = new Recurring(options, {
+      send: () => this.#claim(),
+      next: (asked) => this.#nextTurn(asked),
+    });
+    this.#due = new Recurring(options, { send: (own) => this.#lookForDue(own), rests: true });
+    this.#expired = new Recurring(options, {
+      send: (own) => this.#lookForExpired(own),
+      rests: true,
+    });
+    const now = options.clock.monotonic();
+    this.#claims.by(now);
+    this.#expired.by(now + options.pollInterval);
+  }
+
+  /** Whether a message is attempted alone, or will be next: no other may begin. */
+  get isQuiet(): boolean {
+    return this.#isQuiet;
   }
 
   /** Claims at once. */
   wake(): void {
-    this.#claimAt = Number.NEGATIVE_INFINITY;
-    this.#sleep.interrupt();
-  }
-
-  /** A message is due then, in milliseconds since the epoch. */
-  dueAt(instant: number): void {
-    const { clock } = this.#options;
-    this.#claimNotAfter(clock.monotonic() + instant - clock.now());
+    this.#claims.by(Number.NEGATIVE_INFINITY);
   }
 
   /** The workers may have room. */
   onRoom(): void {
-    this.#sleep.interrupt();
+    this.#claims.by();
   }
 
-  /** Claims until the signal aborts. Neither look holds up the claims. */
+  /** An outcome may let another message be claimed: the same one when it is due, the next one of its key at once. */
+  onOutcome(event: OutboxEvent): void {
+    const { clock, store } = this.#options;
+    if (event.type === "failed" && event.failure.dueAt !== undefined)
+      this.#claims.by(clock.monotonic() + event.failure.dueAt - clock.now());
+    else if (store.order === "key") this.wake();
+    else this.onRoom();
+  }
+
+  /** Claims until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const turn = async (): Promise<void> => {
-      await this.#sleep.until(() => this.#nextTurn(), signal);
-      if (signal.aborted) return;
-      const wanted = this.#hooks.wanted();
-      if (this.#alone !== undefined) await this.#alone();
-      else if (wanted !== undefined) await this.#claim(wanted);
-    };
-    await Promise.all([
-      repeat({ run: turn, rest: () => 0, signal }, this.#options),
-      this.#due.run((own) => this.#lookForDue(own), signal),
-      this.#expired.run((own) => this.#lookForExpired(own), signal),
-    ]);
+    await Promise.all([this.#claims, this.#due, this.#expired].map((each) => each.run(signal)));
+  }
+
+  #wanted(): Wanted | undefined {
+    return this.#isQuiet ? undefined : this.#hooks.wanted();
   }
 
   /** A monotonic instant; `Infinity` while there is no room. */
-  #nextTurn(): number {
-    if (this.#alone !== undefined) return Number.NEGATIVE_INFINITY;
-    const wanted = this.#hooks.wanted();
+  #nextTurn(asked: number): number {
+    const wanted = this.#wanted();
     if (wanted === undefined) return Number.POSITIVE_INFINITY;
     const { exceptTopics } = wanted;
     // A topic that has room again may have more.
     if (this.#leftOut.some((topic) => !exceptTopics.includes(topic)))
       return Number.NEGATIVE_INFINITY;
-    return exceptTopics.length > 0 ? Math.max(this.#claimAt, this.#restUntil) : this.#claimAt;
-  }
-
-  #claimNotAfter(instant: number): void {
-    this.#claimAt = Math.min(this.#claimAt, instant);
-    this.#sleep.interrupt();
+    return exceptTopics.length > 0 ? Math.max(asked, this.#restUntil) : asked;
   }
 
   /** Claims what is wanted, and decides when to claim again. */
-  async #claim(wanted: Wanted): Promise<void> {
+  async #claim(): Promise<void> {
     const { clock, pollInterval } = this.#options;
     const asked = clock.monotonic();
-    this.#claimAt = Number.POSITIVE_INFINITY; // From now on `wake` and `dueAt` may lower it.
-    this.#leftOut = wanted.exceptTopics;
-    try {
-      if (await this.#request({ ...wanted, hasExpired: false })) {
-        this.#claimAt = asked;
-        return;
-      }
-    } catch (error) {
-      this.#claimAt = asked;
-      throw error;
+    const wanted = this.#wanted();
+    if (wanted !== undefined) this.#leftOut = wanted.exceptTopics;
+    if (wanted === undefined || (await this.#request({ ...wanted, hasExpired: false }))) {
+      this.#claims.by(asked);
+      return;
     }
     const now = clock.monotonic();
     this.#rest = now - asked;
     this.#restUntil = now + Math.max(SOON, this.#rest);
     // If `wake` says that there is more, there is no need to look.
-    if (this.#claimAt > asked) this.#due.lookAt(now);
-    this.#claimNotAfter(Math.max(asked + pollInterval, now + this.#rest));
+    if (this.#claims.at > asked) this.#due.by(now);
+    this.#claims.by(Math.max(asked + pollInterval, now + this.#rest));
   }
 
   /** Another process may have made a message due, and another relay may be claiming one that is. */
   async #lookForDue(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const delay = await this.#untilDue({ exceptTopics: this.#leftOut, hasExpired: false }, signal);
-    this.#claimNotAfter(clock.monotonic() + (delay > 0 ? delay : Math.max(SOON, this.#rest)));
+    this.#claims.by(clock.monotonic() + (delay > 0 ? delay : Math.max(SOON, this.#rest)));
   }
 
-  /**
-   * Attempts one message of which a claim has expired, alone: it may end the process, and must not take others along.
-   * Afterwards the others have as much time as all of that took.
-   */
+  /** Afterwards the others have as much time as all of this took. */
   async #lookForExpired(signal: AbortSignal): Promise<void> {
     const { clock, pollInterval } = this.#options;
     const asked = clock.monotonic();
     const delay = await this.#untilDue({ hasExpired: true }, signal);
-    if (delay <= 0) await this.#attemptAlone(signal);
+    if (delay <= 0) await this.#claimAlone(signal);
     const now = clock.monotonic();
-    this.#expired.lookAt(delay > 0 ? asked + Math.min(delay, pollInterval) : now + SOON);
+    this.#expired.by(delay > 0 ? asked + Math.min(delay, pollInterval) : now + SOON);
   }
 
-  /** After the claim in hand. */
-  async #attemptAlone(signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = deferred<void>();
-    const claim = (): Promise<boolean> => this.#request({ limit: 1, hasExpired: true });
-    this.#alone = async () => {
-      this.#alone = undefined;
-      await this.#hooks.alone(claim, signal).then(resolve, reject);
-    };
-    this.#sleep.interrupt();
-    await abortable(() => promise, signal);
+  /**
+   * Claims one message of which a claim has expired. Its attempt may end the process, and must not take others along:
+   * it begins when no other claim is held or in hand, and none is made until it has ended.
+   */
+  async #claimAlone(signal: AbortSignal): Promise<void> {
+    this.#isQuiet = true;
+    try {
+      await this.#claims.idle;
+      if (!(await this.#hooks.becomesIdle(signal))) return;
+      await this.#request({ limit: 1, hasExpired: true });
+      await this.#hooks.becomesIdle(signal);
+    } finally {
+      this.#isQuiet = false;
+      this.onRoom();
+    }
   }
 
   /** The time until a message is due: not above 0 if one is, `Infinity` if there is none. */
@@ -178,7 +171,7 @@ export class ClaimFeed {
 
   /** Claims once, and hands the claims on. Resolves with whether there may be more. */
   async #request(wanted: WantedClaims): Promise<boolean> {
-    const { limit, maxBytes = Number.POSITIVE_INFINITY } = wanted;
+    const { limit, maxBytes = Number.POSITIVE_INFINITY, hasExpired: isAlone = false } = wanted;
     const { name: relay, store, clock, storeTimeout, claimDuration, topics } = this.#options;
     const now = clock.now();
     const began = clock.monotonic();
@@ -192,8 +185,11 @@ export class ClaimFeed {
       const duration = clock.monotonic() - began;
       report({ type: "claimed", count: claims.length, duration }, this.#options);
       for (const row of invalid) report({ type: "invalid", row }, this.#options);
-      for (const claim of claims) this.#hooks.onClaim({ claim, expires, until });
-      const bytes = claims.reduce((sum, { message }) => sum + bytesOf(message), 0);
+      let bytes = 0;
+      for (const claim of claims) {
+        this.#hooks.onClaim({ claim, expires, until, isAlone, isLate: signal.aborted });
+        bytes += bytesOf(claim.message);
+      }
       return claims.length + invalid.length === limit || bytes > maxBytes / 2;
     };
     return await withTimeout(request, storeTimeout, { clock, label: "store" });

@@ -1,4 +1,5 @@
-import type { Clock, PassiveClock, Timer } from "@holdfast/clock";
+import type { PassiveClock, Timer } from "@holdfast/clock";
+import { deferred } from "@holdfast/kit";
 import { Backoff, retry, withTimeout } from "@holdfast/wait";
 import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";
@@ -12,6 +13,10 @@ export interface HeldClaim {
   readonly expires: number;
   /** On the wall clock: the monotonic line of a suspended machine may stand still. */
   readonly until: number;
+  /** Whether its message is attempted alone: a claim of it has expired, and its attempt may end the process. */
+  readonly isAlone: boolean;
+  /** Whether it came after the time of its request was over. */
+  readonly isLate: boolean;
 }
 
 /** For how long a claim lasts, in milliseconds. Not above 0: it is over. */
@@ -28,38 +33,35 @@ const MOST_TOGETHER = 256;
 /** The delays before an outcome is written once more, in milliseconds. */
 const WRITE_AGAIN = { duration: 100, factor: 2, cap: 5_000, jitter: 0.5 };
 
+/** An outcome that waits for others. */
+interface Waiting {
+  readonly outcome: Outcome;
+  readonly resolve: (isWritten: boolean) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
- * Writes the outcomes of claims, many in one statement. If that fails, each is written by itself, again and
- * again until its claim expires or the relay ends: one that the database refuses must not keep the others.
+ * Writes the outcomes of claims, those that come shortly after one another in one statement. If that fails, each is
+ * written by itself, again and again until its claim expires or the relay ends: one that the database refuses must not
+ * keep the others. None waits for a statement under way.
  */
 export class Outcomes {
   readonly #options: ResolvedRelayOptions;
-  readonly #batch: Batch<Outcome, boolean>;
+  #waiting: Waiting[] = [];
+  #timer: Timer | undefined;
   /** The number of outcomes that are not written. */
   #pending = 0;
 
   constructor(options: ResolvedRelayOptions) {
     this.#options = options;
-    const { clock } = options;
-    this.#batch = new Batch({
-      clock,
-      delay: LATE,
-      limit: MOST_TOGETHER,
-      run: (outcomes) => this.#request(outcomes),
-    });
   }
 
   get pending(): number {
     return this.#pending;
   }
 
-  /** Writes outcomes that wait for others: none will come soon. */
-  flush(): void {
-    this.#batch.flush();
-  }
-
   /**
-   * Writes an outcome.
+   * Writes an outcome. For a claim that is given back it makes one request: if that fails, the claim expires.
    *
    * @param signal - after its abort there is one request more
    * @returns the event to report. It never rejects
@@ -68,7 +70,8 @@ export class Outcomes {
     const { claim } = held;
     this.#pending++;
     try {
-      const isWritten = await this.#batch.call(outcome).catch((error: unknown) => {
+      const isWritten = await this.#writeWithOthers(outcome).catch((error: unknown) => {
+        if (outcome.type === "released") throw error;
         report({ type: "error", error }, this.#options);
         return this.#writeAlone(held, outcome, signal);
       });
@@ -77,6 +80,32 @@ export class Outcomes {
       return { type: "unwritten", claim, error };
     } finally {
       this.#pending--;
+    }
+  }
+
+  /** Writes outcomes that wait for others: none will come soon. */
+  flush(): void {
+    this.#timer?.stop();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length > 0) void this.#writeAll(waiting);
+  }
+
+  #writeWithOthers(outcome: Outcome): Promise<boolean> {
+    const { promise, resolve, reject } = deferred<boolean>();
+    this.#waiting.push({ outcome, resolve, reject });
+    if (this.#waiting.length === MOST_TOGETHER) this.flush();
+    else if (this.#waiting.length === 1)
+      this.#timer = this.#options.clock.afterFunc(LATE, () => this.flush(), { label: "outcomes" });
+    return promise;
+  }
+
+  async #writeAll(waiting: readonly Waiting[]): Promise<void> {
+    try {
+      const areWritten = await this.#request(waiting.map(({ outcome }) => outcome));
+      for (const [i, { resolve }] of waiting.entries()) resolve(areWritten[i] === true);
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
     }
   }
 
@@ -101,19 +130,6 @@ export class Outcomes {
     }
   }
 
-  /** Gives a claim back that no attempt was made for. One request: if it fails, the claim expires. */
-  async release({ claim }: Pick<HeldClaim, "claim">): Promise<OutboxEvent> {
-    this.#pending++;
-    try {
-      const isWritten = await this.#batch.call({ type: "released", claim });
-      return { type: isWritten ? "released" : "lost", claim };
-    } catch (error) {
-      return { type: "unwritten", claim, error };
-    } finally {
-      this.#pending--;
-    }
-  }
-
   async #request(outcomes: readonly Outcome[]): Promise<readonly boolean[]> {
     const { store, storeTimeout, clock } = this.#options;
     return await withTimeout((signal) => store.write(outcomes, signal), storeTimeout, {
@@ -128,65 +144,4 @@ function eventOf(outcome: Outcome): OutboxEvent {
   if (type !== "failed") return { type, claim };
   const { failure } = outcome;
   return { type: failure.dueAt === undefined ? "dead" : "failed", claim, failure };
-}
-
-interface Call<Item, Result> {
-  readonly item: Item;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-/** Options for {@link Batch}. */
-interface BatchOptions<Item, Result> {
-  readonly clock: Clock;
-  /** Maximum time that a call waits for others, in milliseconds. */
-  readonly delay: number;
-  /** Maximum number of calls in a batch. */
-  readonly limit: number;
-  /** Returns a result for each item, in order. If it rejects, each call does. */
-  readonly run: (items: readonly Item[]) => Promise<readonly Result[]>;
-}
-
-/** Combines calls that come shortly after one another. A call waits for no batch under way. */
-export class Batch<Item, Result> {
-  readonly #options: BatchOptions<Item, Result>;
-  #calls: Call<Item, Result>[] = [];
-  #timer: Timer | undefined;
-
-  constructor(options: BatchOptions<Item, Result>) {
-    this.#options = options;
-  }
-
-  call(item: Item): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#calls.push({ item, resolve, reject });
-      if (this.#calls.length >= this.#options.limit) this.flush();
-      else this.#arm();
-    });
-  }
-
-  /** Runs the calls that wait, if there are any: none will join them soon. */
-  flush(): void {
-    this.#timer?.stop();
-    const calls = this.#calls;
-    this.#calls = [];
-    if (calls.length > 0) void this.#run(calls);
-  }
-
-  #arm(): void {
-    const { clock, delay } = this.#options;
-    if (this.#calls.length > 1) return; // The first call has armed it.
-    if (this.#timer === undefined)
-      this.#timer = clock.afterFunc(delay, () => this.flush(), { label: "outcomes" });
-    else this.#timer.reset(delay);
-  }
-
-  async #run(calls: readonly Call<Item, Result>[]): Promise<void> {
-    try {
-      const results = await this.#options.run(calls.map(({ item }) => item));
-      for (const [i, { resolve }] of calls.entries()) resolve(results[i] as Result);
-    } catch (error) {
-      for (const { reject } of calls) reject(error);
-    }
-  }
 }

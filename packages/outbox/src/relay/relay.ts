@@ -1,4 +1,4 @@
-import { abortable, onAbort } from "@holdfast/clock";
+import { abortable, aborted } from "@holdfast/clock";
 import type { RunOptions } from "@holdfast/controller";
 import {
   anything,
@@ -17,13 +17,12 @@ import {
   withTimeout,
 } from "@holdfast/wait";
 import { failureOf } from "../failure-of.ts";
-import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";
-import { type OutboxEvent, report, reportRestriction } from "../task.ts";
+import { report, reportRestriction } from "../task.ts";
 import { ClaimFeed } from "./claim-feed.ts";
 import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
-import { LookAhead, TopicQueue, type Wanted } from "./topic-queue.ts";
+import { TopicQueue } from "./topic-queue.ts";
 
 /** A relay reads `stopWithin` alone. */
 export const RUN_OPTIONS: Kinds<RunOptions> = {
@@ -92,9 +91,6 @@ export class Relay {
   readonly #queue: TopicQueue;
   readonly #outcomes: Outcomes;
   readonly #feed: ClaimFeed;
-  readonly #ahead: LookAhead;
-  /** The limit at the last request: a lower one later must not refuse its claims. */
-  #requested = 0;
   /** Ends the attempts when the time after the abort is over. */
   readonly #cut = new AbortController();
   /** Attempts in flight. */
@@ -102,8 +98,6 @@ export class Relay {
   /** Outcomes that are being written and reported. */
   readonly #writing = new Set<Promise<void>>();
   #state: RelayStatus["state"] = "new";
-  /** `quiet`: nothing may begin, so that one message can be attempted alone. */
-  #mode: "open" | "quiet" | "alone" = "open";
 
   /** @throws RangeError that names the options that are out of their range */
   constructor(options: RelayOptions) {
@@ -112,11 +106,10 @@ export class Relay {
     this.stopTimeout = this.#options.grace + 2 * this.#options.storeTimeout;
     this.#queue = new TopicQueue(this.#options);
     this.#outcomes = new Outcomes(this.#options);
-    this.#ahead = new LookAhead(this.#options);
     this.#feed = new ClaimFeed(this.#options, {
-      wanted: () => this.#wanted(),
+      wanted: () => this.#queue.wanted(this.#outcomes.pending),
       onClaim: (held) => this.#take(held),
-      alone: (claim, signal) => this.#alone(claim, signal),
+      becomesIdle: (signal) => this.#becomesIdle(signal),
     });
   }
 
@@ -144,10 +137,9 @@ export class Relay {
     const listening = this.#listen(signal);
     const watching = watchClock(this.#options, signal);
     const asking = reportRestriction(this.#options.store, this.#options, signal);
-    await new Promise<void>((resolve) => onAbort(signal, () => resolve()));
+    await aborted(signal);
     this.#state = "stopping";
-    for (const held of this.#queue.clear()) this.#release(held);
-    this.#outcomes.flush();
+    this.#giveBack();
     let within = Number.POSITIVE_INFINITY;
     // An error of the caller must not keep the messages from their end.
     callSafely(
@@ -177,27 +169,21 @@ export class Relay {
     };
   }
 
-  /** What to claim. With many unwritten outcomes, the store is too slow for more. */
-  #wanted(): Wanted | undefined {
-    this.#requested = this.#ahead.limit;
-    const isBehind = this.#outcomes.pending > 2 * this.#requested;
-    return isBehind ? undefined : this.#queue.wanted(this.#requested);
-  }
-
-  /** A claim that comes after the abort, or too late to have room, is given back. */
+  /** A claim is given back if it comes after the abort, or too late to have room or to be alone. */
   #take(held: HeldClaim): void {
-    const { topic } = held.claim.message;
-    const isAlone = this.#mode === "alone" && held.claim.message.expiredClaims > 0;
-    const isOpen = this.#mode === "open" && this.#queue.hasRoom(topic, this.#requested);
-    if (this.#state === "running" && (isAlone || isOpen)) {
-      this.#queue.add(held, { isAlone });
+    const { claim, isAlone, isLate } = held;
+    const hasRoom = isAlone
+      ? !isLate
+      : !this.#feed.isQuiet && this.#queue.hasRoom(claim.message.topic);
+    if (hasRoom && this.#state === "running") {
+      this.#queue.add(held);
       this.#begin();
-    } else this.#release(held);
+    } else this.#write(held, { type: "released", claim });
   }
 
   /** Begins as many attempts as there are workers. */
   #begin(): void {
-    if (this.#state !== "running" || this.#mode === "quiet") return;
+    if (this.#state !== "running") return;
     for (let held = this.#queue.take(); held !== undefined; held = this.#queue.take()) {
       const attempt = this.#work(held).finally(() => this.#attempts.delete(attempt));
       this.#attempts.add(attempt);
@@ -208,9 +194,9 @@ export class Relay {
   async #work(held: HeldClaim): Promise<void> {
     const outcome = await this.#attempt(held, this.#cut.signal);
     this.#queue.done(held);
-    this.#ahead.ended();
     this.#begin();
-    this.#write(held, outcome, this.#cut.signal);
+    this.#write(held, outcome);
+    if (this.#queue.isEmpty || this.#state !== "running") this.#outcomes.flush();
     this.#feed.onRoom();
   }
 
@@ -234,56 +220,27 @@ export class Relay {
     }
   }
 
-  #write(held: HeldClaim, outcome: Outcome, cut: AbortSignal): void {
-    if (outcome.type === "released") this.#release(held);
-    else this.#settle(this.#outcomes.write(held, outcome, cut));
-    const isLast = this.#queue.size + this.#queue.inFlight === 0;
-    if (isLast || this.#state !== "running") this.#outcomes.flush();
-  }
-
-  #release(held: { readonly claim: Claim }): void {
-    this.#settle(this.#outcomes.release(held));
-  }
-
-  /** Reports an outcome once it is written. */
-  #settle(written: Promise<OutboxEvent>): void {
-    const settled = written.then((event) => {
-      this.#writing.delete(settled);
-      this.#schedule(event);
+  /** Writes an outcome with others, and reports it once that is done. */
+  #write(held: HeldClaim, outcome: Outcome): void {
+    const written = this.#outcomes.write(held, outcome, this.#cut.signal).then((event) => {
+      this.#writing.delete(written);
+      this.#feed.onOutcome(event);
       report(event, this.#options);
     });
-    this.#writing.add(settled);
+    this.#writing.add(written);
   }
 
-  /** Claims again when the outcome lets another message be claimed. */
-  #schedule(event: OutboxEvent): void {
-    if (event.type === "failed" && event.failure.dueAt !== undefined)
-      this.#feed.dueAt(event.failure.dueAt);
-    // The next message of its key can be claimed now.
-    else if (this.#options.store.order === "key") this.#feed.wake();
-    else this.#feed.onRoom();
-  }
-
-  /** Only claims whose attempt has begun may be there when a message ends the process. */
-  async #alone(claim: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
-    this.#mode = "quiet";
-    try {
-      for (const held of this.#queue.clear()) this.#release(held);
-      this.#outcomes.flush();
-      if (!(await this.#isIdle(signal))) return;
-      this.#mode = "alone";
-      await claim();
-      this.#mode = "quiet";
-      await this.#isIdle(signal);
-    } finally {
-      this.#mode = "open";
-      this.#begin();
-    }
+  /** Gives back the claims whose attempts have not begun. */
+  #giveBack(): void {
+    for (const held of this.#queue.clear())
+      this.#write(held, { type: "released", claim: held.claim });
+    this.#outcomes.flush();
   }
 
   /** Whether all attempts and outcomes have ended within the time that one takes; false after the abort too. */
-  async #isIdle(signal: AbortSignal): Promise<boolean> {
+  async #becomesIdle(signal: AbortSignal): Promise<boolean> {
     const { clock, publishTimeout, storeTimeout } = this.#options;
+    this.#giveBack();
     const end = withTimeout(() => this.#settled(), publishTimeout + storeTimeout, {
       clock,
       signal,

@@ -30,6 +30,7 @@ export interface Wanted {
 
 /** Options for {@link TopicQueue}. */
 export interface TopicQueueOptions {
+  readonly clock: PassiveClock;
   readonly workers: number;
   readonly topicWorkers?: number | undefined;
 }
@@ -41,6 +42,9 @@ export interface TopicQueueOptions {
  */
 export class TopicQueue {
   readonly #options: TopicQueueOptions;
+  readonly #ahead: LookAhead;
+  /** The number of claims that may wait, at the last request: a lower one later must not refuse its claims. */
+  #requested = 0;
   /** The topics that have claims here. */
   readonly #lanes = new Map<string, Lane>();
   /** The messages in flight. */
@@ -55,6 +59,7 @@ export class TopicQueue {
 
   constructor(options: TopicQueueOptions) {
     this.#options = options;
+    this.#ahead = new LookAhead(options);
   }
 
   /** The number of claims that wait. */
@@ -67,9 +72,13 @@ export class TopicQueue {
     return this.#inFlight;
   }
 
-  /** Whether there is room for a claim of a topic, when so many may wait. */
-  hasRoom(topic: string, ahead: number): boolean {
-    const places = this.#placesBeside(topic, this.#isSole(topic) ? ahead : 2 * ahead);
+  get isEmpty(): boolean {
+    return this.#size + this.#inFlight === 0;
+  }
+
+  /** Whether there is room for a claim of the last request, of a topic. */
+  hasRoom(topic: string): boolean {
+    const places = this.#placesBeside(topic, (this.#isSole(topic) ? 1 : 2) * this.#requested);
     const waiting = this.#lanes.get(topic)?.waiting.length ?? 0;
     return waiting + this.#inFlight < places + this.#options.workers;
   }
@@ -87,19 +96,17 @@ export class TopicQueue {
   }
 
   /** A message that is attempted alone competes with no other topic: it takes no workers from one. */
-  add(held: HeldClaim, { isAlone }: { readonly isAlone: boolean }): void {
+  add(held: HeldClaim): void {
     const { message } = held.claim;
-    if (!isAlone) this.#see(message.topic);
+    if (!held.isAlone) {
+      this.#hasSeveral = !this.#isSole(message.topic);
+      this.#first ??= message.topic;
+    }
     const lane = this.#laneOf(message.topic);
     lane.waiting.push({ held, place: this.#place++ });
     lane.bytes += bytesOf(message);
     this.#bytes += bytesOf(message);
     this.#size++;
-  }
-
-  #see(topic: string): void {
-    this.#hasSeveral = !this.#isSole(topic);
-    this.#first ??= topic;
   }
 
   /** The claim to begin now, of the topic with the fewest in flight; undefined if there is none, or no worker. */
@@ -110,31 +117,30 @@ export class TopicQueue {
     const share = topicWorkers ?? (this.#hasSeveral ? free : workers);
     let next: Next | undefined;
     for (const lane of this.#lanes.values()) {
-      const waiting = lane.inFlight < share ? this.#nextOf(lane) : undefined;
+      if (lane.inFlight >= share) continue;
+      // A message in flight may be claimed once more, after a suspension: it waits for its end.
+      const waiting = lane.waiting.find(({ held }) => !this.#running.has(held.claim.message.id));
       if (waiting !== undefined && isBefore({ lane, waiting }, next)) next = { lane, waiting };
     }
     if (next === undefined) return undefined;
     const { lane, waiting } = next;
     lane.waiting.splice(lane.waiting.indexOf(waiting), 1);
     lane.inFlight++;
-    this.#running.add(idOf(waiting.held));
+    this.#running.add(waiting.held.claim.message.id);
     this.#size--;
     this.#inFlight++;
     return waiting.held;
   }
 
-  /** A message in flight may be claimed once more, after a suspension: it waits for its end. */
-  #nextOf({ waiting }: Lane): Waiting | undefined {
-    return waiting.find(({ held }) => !this.#running.has(idOf(held)));
-  }
-
   /** The attempt of a claim has ended. */
   done(held: HeldClaim): void {
-    const lane = this.#laneOf(held.claim.message.topic);
+    const { topic, id } = held.claim.message;
+    const lane = this.#laneOf(topic);
     lane.inFlight--;
     this.#inFlight--;
-    this.#running.delete(idOf(held));
+    this.#running.delete(id);
     this.#remove(lane, held);
+    this.#ahead.ended();
   }
 
   /** Takes out all that wait. */
@@ -150,12 +156,15 @@ export class TopicQueue {
   /**
    * What to claim next; undefined while there is enough.
    *
-   * A topic is full, and left out, when more than half of `ahead` wait for it alone, or as many as there is room left
-   * for all. There is enough when more than half of `ahead` wait for the other topics.
+   * A topic is full, and left out, when more than half of those that should wait do so for it alone, or as many as there
+   * is room left for all. There is enough when more than half of them wait for the other topics.
    *
-   * @param ahead - the number of claims that should wait
+   * @param unwritten - the number of outcomes that are not written: with many, the store is too slow for more
    */
-  wanted(ahead: number): Wanted | undefined {
+  wanted(unwritten: number): Wanted | undefined {
+    const ahead = this.#ahead.limit;
+    this.#requested = ahead;
+    if (unwritten > 2 * ahead) return undefined;
     const places = this.#placesBeside(undefined, 2 * ahead);
     const room = { places, bytes: MAX_BYTES - this.#bytes };
     if (room.places <= 0 || room.bytes <= 0) return undefined;
@@ -216,10 +225,6 @@ function isBefore({ lane, waiting }: Next, other: Next | undefined): boolean {
   if (other === undefined) return true;
   const difference = lane.inFlight - other.lane.inFlight;
   return difference < 0 || (difference === 0 && waiting.place < other.waiting.place);
-}
-
-function idOf({ claim }: HeldClaim): string {
-  return claim.message.id;
 }
 
 /** How far a relay looks ahead, in milliseconds: some round trips to a database. */

@@ -220,4 +220,51 @@ describe("messages that are attempted alone, one after the other", () => {
       await clock.run(() => running);
     },
   );
+
+  it("are given back if their claim comes too late to be alone", async () => {
+    const clock = new FakeClock({ now: start });
+    const store = await storeWithExpired(1);
+    const claim = store.claim.bind(store);
+    const late: number[] = [];
+    store.claim = async (request) => {
+      const claimed = await claim(request);
+      if (request.hasExpired === true && late.length === 0) {
+        late.push(claimed.claims.length);
+        await clock.sleep(11 * SECOND); // Longer than storeTimeout.
+      }
+      return claimed;
+    };
+    const inFlight = new Set<string>();
+    const beside: string[][] = [];
+    const publish = async ({ id, topic }: Message): Promise<void> => {
+      if (topic !== "healthy") beside.push([...inFlight]);
+      inFlight.add(id);
+      await clock.sleep(SECOND);
+      inFlight.delete(id);
+    };
+    const types: string[] = [];
+    const relay = new Relay({
+      name: "relay",
+      store,
+      publisher: { publish },
+      clock,
+      logger: silentLogger,
+      onEvent: (event) => {
+        if ("claim" in event && event.claim.message.topic !== "healthy") types.push(event.type);
+      },
+    });
+    const stop = new AbortController();
+    const running = relay.run(stop.signal);
+    for (let number = 100; number < 400; number++) {
+      await store.transaction((tx) => store.save(tx, healthy(number), clock.now()));
+      relay.wake();
+      await clock.step(SECOND / 5);
+    }
+    expect(late).toEqual([1]);
+    expect(types).toEqual(["released", "delivered"]);
+    expect(beside).toEqual([[]]);
+    stop.abort();
+    await clock.run(() => running);
+    expect(clock.waiters()).toBe(0);
+  });
 });

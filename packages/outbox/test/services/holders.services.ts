@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Database, Queryable } from "@holdfast/outbox";
 import { MySqlStore, migrate as migrateMySql } from "@holdfast/outbox/mysql";
 import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
-import { Redis } from "ioredis";
 import { describe, it } from "vitest";
 import { oldEnough } from "../../../../services/redis.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
@@ -82,9 +81,7 @@ describe.concurrent("a holder of a lock", () => {
     "in $kind cannot write after it slept past its lease, $asleep of a write, and is replaced when it is killed",
     async ({ kind, asleep }, { expect }) => {
       const database = await orphaned(KINDS[kind]);
-      const redis = new Redis(requiredUrl("REDIS_URL"));
-      await oldEnough(redis, LEASE);
-      redis.disconnect();
+      await oldEnough(requiredUrl("REDIS_URL"), LEASE);
       const facts = { kind, name: randomUUID(), database };
       await using first = new Holder({ ...facts, identity: "a", asleep });
       const { token } = await first.says("wrote");

@@ -11,7 +11,7 @@ import { requiredUrl } from "../../../../test/required-url.ts";
 import { TcpProxy } from "../../../../test/tcp-proxy.ts";
 import { testPublisher } from "../publisher.contract.ts";
 import { sampleMessage } from "../sample-message.ts";
-import { type Received, routeOf, TestQueue, topicOf } from "./test-queue.ts";
+import { idsOf, messagesFor, type Received, routeOf, TestQueue, topicOf } from "./test-queue.ts";
 
 const url = requiredUrl("AMQP_URL");
 const { signal } = new AbortController();
@@ -30,14 +30,6 @@ async function deliver(publisher: RabbitPublisher, messages: readonly Message[])
   await Promise.all(messages.map(one));
   return failures;
 }
-
-function messagesFor(queue: TestQueue, count: number): readonly Message[] {
-  return Array.from({ length: count }, (_, order) =>
-    sampleMessage({ topic: topicOf(queue.route), payload: { order } }),
-  );
-}
-
-const idsOf = (all: readonly { readonly id: unknown }[]): unknown[] => all.map(({ id }) => id);
 
 testPublisher("RabbitPublisher", async () => {
   const queue = await TestQueue.make(url);
@@ -106,7 +98,7 @@ describe("RabbitPublisher", () => {
       url,
       onError: (error) => losses.push(error),
     });
-    const messages = messagesFor(queue, 50);
+    const messages = messagesFor(queue.route, 50);
     const nowhere = sampleMessage({
       topic: topicOf({ ...queue.route, exchange: `${queue.name}-x` }),
     });
@@ -128,7 +120,7 @@ describe("RabbitPublisher", () => {
       url,
       onError: (error) => losses.push(error),
     });
-    const messages = messagesFor(queue, 50);
+    const messages = messagesFor(queue.route, 50);
     let deleted: Message;
     {
       await using other = await TestQueue.make(url);
@@ -169,7 +161,7 @@ describe("RabbitPublisher", () => {
       const error = await errorOf(publisher.publish({ ...message, payload }, signal));
       expect(error).toSatisfy(isTerminalError);
     }
-    const good = messagesFor(queue, 50);
+    const good = messagesFor(queue.route, 50);
     await Promise.all(good.map((message) => publisher.publish(message, signal)));
     expect(idsOf(await queue.take()).toSorted()).toEqual(idsOf(good).toSorted());
     expect(losses).toEqual([]);
@@ -183,7 +175,7 @@ describe("RabbitPublisher", () => {
       url: `${url}?channelMax=3`,
       onError: (error) => losses.push(error),
     });
-    const messages = messagesFor(queue, 200);
+    const messages = messagesFor(queue.route, 200);
     await Promise.all(messages.map((message) => publisher.publish(message, signal)));
     expect(idsOf(await queue.take()).toSorted()).toEqual(idsOf(messages).toSorted());
     expect(losses).toEqual([]);
@@ -192,7 +184,11 @@ describe("RabbitPublisher", () => {
   it("frees the channel of a publication that was aborted", async () => {
     await using queue = await TestQueue.make(url);
     await using publisher = new RabbitPublisher({ route: routeOf, url, channels: 1 });
-    const [first, last, ...messages] = messagesFor(queue, 22) as [Message, Message, ...Message[]];
+    const [first, last, ...messages] = messagesFor(queue.route, 22) as [
+      Message,
+      Message,
+      ...Message[],
+    ];
     await publisher.publish(first, signal);
     const outcomes: unknown[] = [];
     for (const message of messages) {
@@ -230,7 +226,7 @@ describe("RabbitPublisher", () => {
       "x-overflow": "reject-publish",
     });
     await using publisher = new RabbitPublisher({ route: routeOf, url });
-    const [first, second] = messagesFor(queue, 2) as [Message, Message];
+    const [first, second] = messagesFor(queue.route, 2) as [Message, Message];
     await publisher.publish(first, signal);
     expect(await errorOf(publisher.publish(second, signal))).toSatisfy(isUnconfirmedError);
     expect(idsOf(await queue.take())).toEqual([first.id]);
@@ -246,7 +242,7 @@ describe("RabbitPublisher", () => {
       backoff,
       onError: (error) => losses.push(error),
     });
-    const [first, second] = messagesFor(queue, 2) as [Message, Message];
+    const [first, second] = messagesFor(queue.route, 2) as [Message, Message];
     await publisher.publish(first, signal);
     proxy.deaf = true;
     const outcome = errorOf(publisher.publish(second, signal));
@@ -272,7 +268,7 @@ describe("RabbitPublisher", () => {
       url: proxy.url,
       backoff,
     });
-    const messages = messagesFor(queue, 300);
+    const messages = messagesFor(queue.route, 300);
     let failures = 0;
     for (let start = 0; start < messages.length; start += 100) {
       const delivery = deliver(publisher, messages.slice(start, start + 100));
@@ -296,7 +292,7 @@ describe("RabbitPublisher", () => {
       url: proxy.url,
       backoff,
     });
-    const [given, kept] = messagesFor(queue, 2) as [Message, Message];
+    const [given, kept] = messagesFor(queue.route, 2) as [Message, Message];
     const stop = new AbortController();
     const reason = new Error("enough");
     const outcome = errorOf(publisher.publish(given, stop.signal));
@@ -317,7 +313,7 @@ describe("RabbitPublisher", () => {
       url: proxy.url,
       backoff,
     });
-    const [first, second] = messagesFor(queue, 2) as [Message, Message];
+    const [first, second] = messagesFor(queue.route, 2) as [Message, Message];
     const stop = new AbortController();
     await publisher.publish(first, stop.signal);
     expect(abortListeners(stop.signal)).toBe(0);

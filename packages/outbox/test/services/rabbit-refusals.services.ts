@@ -1,12 +1,11 @@
 import { realClock } from "@holdfast/clock";
 import type { Message } from "@holdfast/outbox";
-import { isRefusedError, RabbitPublisher, type Route } from "@holdfast/outbox/rabbitmq";
+import { isRefusedError, RabbitPublisher } from "@holdfast/outbox/rabbitmq";
 import { connect } from "amqplib";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { RabbitServer } from "../../../../services/rabbitmq.mjs";
 import { errorOf } from "../../../../test/error-of.ts";
-import { sampleMessage } from "../sample-message.ts";
-import { routeOf, TestQueue, topicOf } from "./test-queue.ts";
+import { idsOf, messagesFor, routeOf, TestQueue } from "./test-queue.ts";
 
 const { signal } = new AbortController();
 
@@ -19,12 +18,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
 });
-
-function messagesFor(route: Route, count: number): readonly Message[] {
-  return Array.from({ length: count }, () => sampleMessage({ topic: topicOf(route) }));
-}
-
-const idsOf = (all: readonly { readonly id: unknown }[]): unknown[] => all.map(({ id }) => id);
 
 /** Publishes good messages and bad ones together, twice. Returns the errors of the bad ones. */
 async function publishTogether(

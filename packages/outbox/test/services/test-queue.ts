@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Message } from "@holdfast/outbox";
 import type { Route } from "@holdfast/outbox/rabbitmq";
 import { type Channel, connect } from "amqplib";
+import { sampleMessage } from "../sample-message.ts";
 
 /** What a consumer sees of a message. */
 export interface Received {
@@ -19,6 +20,17 @@ export function topicOf(route: Route): string {
 export function routeOf({ topic }: Pick<Message, "topic">): Route {
   const [exchange, routingKey] = JSON.parse(topic);
   return { exchange, routingKey };
+}
+
+/** So many messages for a route. */
+export function messagesFor(route: Route, count: number): readonly Message[] {
+  return Array.from({ length: count }, (_, order) =>
+    sampleMessage({ topic: topicOf(route), payload: { order } }),
+  );
+}
+
+export function idsOf(all: readonly { readonly id: unknown }[]): unknown[] {
+  return all.map(({ id }) => id);
 }
 
 /** A durable queue bound to an exchange of its own, until it is disposed. */
