@@ -1,4 +1,6 @@
-import { ContextClock } from "../host/context-clock.ts";
+import { BaseClock, requireCallback } from "../base-clock.ts";
+import type { Timer, TimerOptions } from "../clock.ts";
+import { currentContext } from "../host/platform.ts";
 import { requireFinite } from "../internal/arguments.ts";
 import { bindMethods } from "../internal/bind-methods.ts";
 import { simulatedTime } from "../internal/event-loop.ts";
@@ -36,8 +38,8 @@ function requireDuration(duration: number): number {
   throw new RangeError(`duration must be at least 0: time does not go back, got ${duration}`);
 }
 
-/** The part of a {@link TestClock} that is the same for every {@link VirtualTime}. */
-export abstract class BaseTestClock extends ContextClock implements TestClock {
+/** A {@link TestClock} on any {@link VirtualTime}. Callbacks keep the async context of the `afterFunc` call. */
+export class BaseTestClock extends BaseClock implements TestClock {
   readonly #time: VirtualTime;
   readonly #control: TimeControl;
   readonly #watch: WaiterWatch;
@@ -56,11 +58,26 @@ export abstract class BaseTestClock extends ContextClock implements TestClock {
     };
   }
 
+  override now(): number {
+    return this.#time.now();
+  }
+
   override monotonic(): number {
     return this.#time.monotonic();
   }
 
-  abstract setSystemTime(instant: number): void;
+  override afterFunc(delay: number, fire: () => void, options: TimerOptions = {}): Timer {
+    const duration = requireCallback(delay, fire, options);
+    return this.#time.arm(duration, fire, options, currentContext());
+  }
+
+  protected override arm(delay: number, fire: () => void, options: TimerOptions): Timer {
+    return this.#time.arm(delay, fire, options);
+  }
+
+  setSystemTime(instant: number): void {
+    this.#time.setSystemTime(requireFinite("instant", instant));
+  }
 
   run<Value>(
     fn: (clock: this) => Value | PromiseLike<Value>,

@@ -1,5 +1,8 @@
+import type { Timer, TimerOptions } from "../clock.ts";
+import type { CallbackContext } from "../host/platform.ts";
 import { instantAfter } from "../internal/rounding.ts";
 import { type HeapEntry, TimerHeap } from "../internal/timer-heap.ts";
+import { FakeTimer } from "./fake-timer.ts";
 import type { PendingTimer } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
@@ -21,11 +24,22 @@ export class Timeline implements VirtualTime {
   readonly #tieOrder: TieOrder;
   /** Starts as a number: a field that starts as `undefined` allocates at every store. */
   #now = 0;
+  /** `now()` minus `monotonic()`. */
+  #wallOffset = 0;
   #sequence = 0;
 
-  constructor(start: number, tieOrder: TieOrder) {
+  constructor(start: number, wallStart: number, tieOrder: TieOrder) {
     this.#now = start;
+    this.#wallOffset = wallStart - start;
     this.#tieOrder = tieOrder;
+  }
+
+  now(): number {
+    return this.#wallOffset + this.#now;
+  }
+
+  setSystemTime(instant: number): void {
+    this.#wallOffset = instant - this.#now;
   }
 
   monotonic(): number {
@@ -38,6 +52,10 @@ export class Timeline implements VirtualTime {
 
   after(duration: number): number {
     return instantAfter(this.#now, duration);
+  }
+
+  arm(delay: number, fire: () => void, options: TimerOptions, context?: CallbackContext): Timer {
+    return new FakeTimer(this, delay, fire, options, context);
   }
 
   add(entry: TimelineEntry, deadline: number): void {
