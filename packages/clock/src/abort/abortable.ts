@@ -1,4 +1,6 @@
 import { type Deferred, deferred } from "../internal/deferred.ts";
+import { AbortCallback, AbortList } from "./abort-list.ts";
+import { LinkedController } from "./linked-controller.ts";
 import { onAbort } from "./on-abort.ts";
 
 const ignore = (): void => {};
@@ -12,22 +14,25 @@ export interface LateResult<Value> {
 }
 
 /**
- * Waits for `work`, which receives the signal or `argument`, but only until `signal` aborts: then rejects with
- * `signal.reason` at once. `work` is not called if the signal has aborted already. A value that arrives after the abort goes to `onLate`, a later
- * error is ignored, unless `onLate` has a receiver for it.
+ * Waits for `work`, which receives `argument`, by default the signal, but only until `signal` aborts: then rejects with
+ * the reason at once. `work` is not called if it has aborted already. A value that arrives after the abort goes to
+ * `onLate`, a later error is ignored, unless `onLate` has a receiver for it. A {@link LinkedController} in place of its
+ * signal spares the signal.
  *
  * Neither an async function nor a callback stands between `work` and the result, so that the stack of an
  * error of `work` shows the callers, and one frame of this function (ADR 0042).
  */
 export function abortable<Value, Argument = AbortSignal>(
   work: (argument: Argument) => Value | PromiseLike<Value>,
-  signal: AbortSignal,
+  signal: AbortSignal | LinkedController,
   onLate?: ((value: Value) => unknown) | LateResult<Value>,
   argument: Argument = signal as Argument,
 ): Promise<Value> {
   if (signal.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = deferred<Value>();
-  const subscription = onAbort(signal, reject);
+  const waits = signal instanceof LinkedController ? signal.waits : AbortList.of(signal);
+  const waiter = new AbortCallback(reject);
+  waits.add(waiter);
   let result: Promise<Value>;
   try {
     result = Promise.resolve<unknown>(work(argument)) as Promise<Value>;
@@ -37,7 +42,7 @@ export function abortable<Value, Argument = AbortSignal>(
   const wait = AbandonedPromise.wait(result);
   (wait?.promise ?? result).then(resolve, reject);
   const end = (): void => {
-    subscription[Symbol.dispose]();
+    waiter.leave();
     wait?.[Symbol.dispose]();
     if (!signal.aborted) return;
     const late = typeof onLate === "function" ? { value: onLate } : onLate;

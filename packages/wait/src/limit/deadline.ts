@@ -1,5 +1,5 @@
 import { type Clock, onAbort, type Timer } from "@holdfast/clock";
-import { abortable, type LateResult, recaptureStack } from "@holdfast/clock/internal";
+import { abortable, LinkedController, recaptureStack } from "@holdfast/clock/internal";
 import { TimeoutError } from "./timeout-error.ts";
 
 /** Options for a {@link Deadline}. */
@@ -20,9 +20,8 @@ export interface DeadlineOptions {
  * milliseconds. An aborted parent wins over a timeout of 0. Disposal releases timer and listener.
  */
 export class Deadline implements Disposable {
-  readonly signal: AbortSignal;
-  /** Undefined if `signal` is the parent. */
-  readonly #controller: AbortController | undefined;
+  /** What ends it: the parent, or a controller, whose signal Node makes when it is first read. */
+  readonly end: AbortSignal | LinkedController;
   #timer: Timer | undefined;
   #subscription: Disposable | undefined;
   #timeoutError: TimeoutError | undefined = undefined;
@@ -30,11 +29,11 @@ export class Deadline implements Disposable {
   constructor(timeout: number, options: DeadlineOptions) {
     const { clock, signal: parent, label = "timeout", cause, message } = options;
     if (timeout === Number.POSITIVE_INFINITY && parent !== undefined) {
-      this.signal = parent;
+      this.end = parent;
       return;
     }
-    const controller = new AbortController();
-    this.#controller = controller;
+    const controller = new LinkedController();
+    this.end = controller;
     const abort = (reason: unknown): void => {
       this[Symbol.dispose]();
       controller.abort(reason);
@@ -44,7 +43,6 @@ export class Deadline implements Disposable {
       this.#timeoutError = new TimeoutError(timeout, { ...causeOf(cause), message: text });
       abort(this.#timeoutError);
     };
-    this.signal = controller.signal;
     if (parent?.aborted) abort(parent.reason);
     else if (timeout === 0) expire();
     else {
@@ -54,14 +52,23 @@ export class Deadline implements Disposable {
     }
   }
 
+  get signal(): AbortSignal {
+    return this.end instanceof LinkedController ? this.end.signal : this.end;
+  }
+
   /** Waits for `work` until this deadline at most, then disposes. */
-  async wait<Value, Argument>(
+  wait<Value, Argument>(
     work: (argument: Argument) => Value | PromiseLike<Value>,
     argument: Argument,
-    onLate?: ((value: Value) => unknown) | LateResult<Value>,
+    onLate?: (value: Value) => unknown,
   ): Promise<Value> {
+    return this.settle(abortable(work, this.end, onLate, argument));
+  }
+
+  /** The outcome of a wait that {@link Deadline.end} ends; disposes. */
+  async settle<Value>(wait: Promise<Value>): Promise<Value> {
     try {
-      return await abortable(work, this.signal, onLate, argument);
+      return await wait;
     } catch (error) {
       throw this.withCaller(error);
     } finally {
@@ -82,7 +89,7 @@ export class Deadline implements Disposable {
   /** Disposes, and aborts a signal of its own, as the end of a wait cancels its context in Go. */
   cancel(): void {
     this[Symbol.dispose]();
-    this.#controller?.abort();
+    if (this.end instanceof LinkedController) this.end.abort();
   }
 
   [Symbol.dispose](): void {
