@@ -30,6 +30,8 @@ export class Deadline implements Disposable {
     const { clock, signal: parent, label = "timeout", cause, message } = options;
     if (timeout === Number.POSITIVE_INFINITY && parent !== undefined) {
       this.end = parent;
+      // The one listener. Without it, each wait would add and remove one of its own.
+      if (!parent.aborted) this.#subscription = onAbort(parent, () => {});
       return;
     }
     const controller = new LinkedController();

@@ -1,4 +1,4 @@
-import { onAbort, realClock } from "@holdfast/clock";
+import { realClock } from "@holdfast/clock";
 import {
   abortable,
   abortSignal,
@@ -114,21 +114,15 @@ export async function retry<Value>(
 ): Promise<Value> {
   requireFunction("fn", fn);
   const plan = readOptions(options);
-  const { clock, budget, stop, attemptTimeout } = plan;
-  budget?.use(clock);
+  const { clock, attemptTimeout } = plan;
   const start = clock.monotonic();
 
   let lastError: unknown;
-  const limits = { clock, signal: stop, cause: () => lastError };
-  const deadline = plan.timeout === NEVER ? undefined : new Deadline(plan.timeout, limits);
-  /** Ends the call; undefined if nothing does. */
-  const signal = deadline?.signal ?? stop;
-  // The one listener of the call. Without it, each attempt and each sleep would add and remove one of its own.
-  const listener = signal && onAbort(signal, () => {});
+  const deadline = deadlineOf(plan, () => lastError);
+  const signal = deadline?.signal;
   const attempts = new Attempts(fn, { clock, attemptTimeout, signal });
   try {
-    signal?.throwIfAborted();
-    budget?.call();
+    plan.budget?.call();
     for (let attempt = 1; ; attempt++) {
       try {
         return await attempts.begin(attempt, lastError);
@@ -138,12 +132,18 @@ export async function retry<Value>(
       }
     }
   } catch (error) {
-    if (!isStop(error, signal)) throw error;
-    throw deadline === undefined ? stop?.reason : deadline.withCaller(deadline.signal.reason);
+    if (deadline === undefined || !isStop(error, deadline.signal)) throw error;
+    throw deadline.withCaller(deadline.signal.reason);
   } finally {
-    listener?.[Symbol.dispose]();
     deadline?.[Symbol.dispose]();
   }
+}
+
+/** Ends the call; undefined if nothing does. Throws if the signal has aborted already. */
+function deadlineOf({ clock, stop, timeout }: Plan, cause: () => unknown): Deadline | undefined {
+  stop?.throwIfAborted();
+  if (stop === undefined && timeout === NEVER) return undefined;
+  return new Deadline(timeout, { clock, signal: stop, cause });
 }
 
 /** A failed attempt. */
@@ -237,11 +237,12 @@ function readOptions(options: RetryOptions) {
   const given = read("options", options, "retry", RETRY_OPTIONS);
   const { backoff = DEFAULT_BACKOFF, signal: stop, clock = realClock } = given;
   const { maxElapsed = NEVER, timeout = NEVER, attemptTimeout = NEVER } = given;
-  const { retries = maxElapsed === NEVER && timeout === NEVER ? 10 : NEVER } = given;
+  const { retries = Math.min(maxElapsed, timeout) === NEVER ? 10 : NEVER } = given;
   const { maxRetryAfter = MAX_RETRY_AFTER, budget } = given;
   const { shouldRetry, delay: chooseDelay, onRetry } = given;
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
+  budget?.use(clock);
   const limits = { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter, budget };
-  const hasHooks = (shouldRetry ?? chooseDelay ?? onRetry) !== undefined;
+  const hasHooks = [shouldRetry, chooseDelay, onRetry].some(Boolean);
   return { stop, clock, nextDelay, ...limits, hasHooks, shouldRetry, chooseDelay, onRetry };
 }
