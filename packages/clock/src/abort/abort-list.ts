@@ -43,19 +43,16 @@ export class AbortCallback extends AbortWaiter implements Disposable {
 export class AbortList {
   static readonly #bySignal = new WeakMap<AbortSignal, AbortList>();
 
-  /** The signal, or the owner. */
-  readonly #source: Pick<AbortSignal, "reason">;
   /** The signal to listen to; undefined if an owner notifies the list. */
-  readonly #signal: AbortSignal | undefined;
+  readonly #source: AbortSignal | undefined;
   /** Removes the listener; set while the list of a signal is not empty. */
   #unlisten: (() => void) | undefined = undefined;
   #first: AbortWaiter | undefined = undefined;
   #last: AbortWaiter | undefined = undefined;
 
-  /** @param signal - the signal to listen to; without it, the source calls {@link AbortList.notify} */
-  constructor(source: Pick<AbortSignal, "reason">, signal?: AbortSignal) {
+  /** @param source - the signal to listen to; without it, an owner calls {@link AbortList.notify} */
+  protected constructor(source?: AbortSignal) {
     this.#source = source;
-    this.#signal = signal;
   }
 
   /**
@@ -66,10 +63,24 @@ export class AbortList {
   static of(signal: AbortSignal, own?: AbortList): AbortList {
     let list = AbortList.#bySignal.get(signal);
     if (list === undefined) {
-      list = own ?? new AbortList(signal, signal);
+      list = own ?? new AbortList(signal);
       AbortList.#bySignal.set(signal, list);
     }
     return list;
+  }
+
+  /** The signal that aborts with this list. An owner without a source overrides it. */
+  get signal(): AbortSignal {
+    return this.#source as AbortSignal;
+  }
+
+  get aborted(): boolean {
+    return this.signal.aborted;
+  }
+
+  /** The reason of the abort. */
+  get reason(): unknown {
+    return this.signal.reason;
   }
 
   add(waiter: AbortWaiter): void {
@@ -77,8 +88,8 @@ export class AbortList {
     waiter.previous = this.#last;
     if (this.#last === undefined) {
       this.#first = waiter;
-      if (this.#signal !== undefined)
-        this.#unlisten = listenForAbort(this.#signal, this.notify.bind(this));
+      if (this.#source !== undefined)
+        this.#unlisten = listenForAbort(this.#source, this.notify.bind(this));
     } else {
       this.#last.next = waiter;
     }
@@ -106,7 +117,7 @@ export class AbortList {
     for (let waiter = this.#first; waiter !== undefined; waiter = this.#first) {
       this.remove(waiter);
       try {
-        waiter.onAbort(this.#source.reason);
+        waiter.onAbort(this.reason);
       } catch (error) {
         errors.push(error);
       }

@@ -1,6 +1,5 @@
 import { type Deferred, deferred } from "../internal/deferred.ts";
 import { AbortCallback, AbortList } from "./abort-list.ts";
-import { LinkedController } from "./linked-controller.ts";
 import { onAbort } from "./on-abort.ts";
 
 const ignore = (): void => {};
@@ -16,23 +15,22 @@ export interface LateResult<Value> {
 /**
  * Waits for `work`, which receives `argument`, by default the signal, but only until `signal` aborts: then rejects with
  * the reason at once. `work` is not called if it has aborted already. A value that arrives after the abort goes to
- * `onLate`, a later error is ignored, unless `onLate` has a receiver for it. A {@link LinkedController} in place of its
- * signal spares the signal.
+ * `onLate`, a later error is ignored, unless `onLate` has a receiver for it. A list in place of its signal spares the signal.
  *
  * Neither an async function nor a callback stands between `work` and the result, so that the stack of an
  * error of `work` shows the callers, and one frame of this function (ADR 0042).
  */
 export function abortable<Value, Argument = AbortSignal>(
   work: (argument: Argument) => Value | PromiseLike<Value>,
-  signal: AbortSignal | LinkedController,
+  signal: AbortSignal | AbortList,
   onLate?: ((value: Value) => unknown) | LateResult<Value>,
   argument: Argument = signal as Argument,
 ): Promise<Value> {
   if (signal.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = deferred<Value>();
-  const waits = signal instanceof LinkedController ? signal.waits : AbortList.of(signal);
+  const list = signal instanceof AbortList ? signal : AbortList.of(signal);
   const waiter = new AbortCallback(reject);
-  waits.add(waiter);
+  list.add(waiter);
   let result: Promise<Value>;
   try {
     result = Promise.resolve<unknown>(work(argument)) as Promise<Value>;

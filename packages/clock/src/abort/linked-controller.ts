@@ -2,45 +2,47 @@ import { AbortList } from "./abort-list.ts";
 import { callNow, onAbort } from "./on-abort.ts";
 
 /**
- * An `AbortController` that also aborts with other signals, and their reason, until it is disposed.
+ * As an `AbortController`, but it also aborts with other signals, and their reason, until it is disposed.
  *
- * It ends the waits on its signal itself, without a listener, and has {@link LinkedController.waits} before it has a
- * signal: Node makes the signal of a controller when it is first read, and both cost more than a wait.
+ * It is the list of its waits, and ends them without a listener. It makes its signal when that is first read: each of the
+ * two costs more than a wait.
  */
-export class LinkedController extends AbortController implements Disposable {
-  readonly waits: AbortList = new AbortList(this);
-  readonly #subscriptions: Disposable[];
-  #signal: AbortSignal | undefined = undefined;
+export class LinkedController extends AbortList implements Disposable {
+  readonly #subscriptions: Disposable[] = [];
+  #controller: AbortController | undefined = undefined;
   #state: "open" | "aborted" = "open";
+  #reason: unknown = undefined;
 
   constructor(...signals: readonly AbortSignal[]) {
     super();
-    this.#subscriptions = signals.map((signal) => onAbort(signal, (reason) => this.abort(reason)));
+    for (const signal of signals)
+      this.#subscriptions.push(onAbort(signal, (reason) => this.abort(reason)));
   }
 
   override get signal(): AbortSignal {
-    if (this.#signal === undefined) {
-      this.#signal = super.signal;
-      AbortList.of(this.#signal, this.waits);
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      AbortList.of(this.#controller.signal, this);
+      if (this.aborted) this.#controller.abort(this.#reason);
     }
-    return this.#signal;
+    return this.#controller.signal;
   }
 
-  get aborted(): boolean {
+  override get aborted(): boolean {
     return this.#state === "aborted";
   }
 
-  /** The reason of the abort. */
-  get reason(): unknown {
-    return this.signal.reason;
+  override get reason(): unknown {
+    return this.#reason;
   }
 
-  override abort(reason?: unknown): void {
+  abort(reason: unknown = new DOMException("This operation was aborted", "AbortError")): void {
     if (this.aborted) return;
     this.#state = "aborted";
-    super.abort(reason);
+    this.#reason = reason;
+    this.#controller?.abort(reason);
     try {
-      this.waits.notify();
+      this.notify();
     } catch (error) {
       callNow(() => {
         throw error;

@@ -1,5 +1,5 @@
 import { type Clock, onAbort, type Timer } from "@holdfast/clock";
-import { abortable, LinkedController, recaptureStack } from "@holdfast/clock/internal";
+import { AbortList, abortable, LinkedController, recaptureStack } from "@holdfast/clock/internal";
 import { TimeoutError } from "./timeout-error.ts";
 
 /** Options for a {@link Deadline}. */
@@ -20,57 +20,56 @@ export interface DeadlineOptions {
  * milliseconds. An aborted parent wins over a timeout of 0. Disposal releases timer and listener.
  */
 export class Deadline implements Disposable {
-  /** What ends it: the parent, or a controller, whose signal Node makes when it is first read. */
-  readonly end: AbortSignal | LinkedController;
-  #timer: Timer | undefined;
-  #subscription: Disposable | undefined;
+  readonly #timeout: number;
+  readonly #options: DeadlineOptions;
+  /** That of the parent, or a controller, which makes its signal when that is first read. */
+  #end!: AbortList;
+  #timer: Timer | undefined = undefined;
+  #subscription: Disposable | undefined = undefined;
   #timeoutError: TimeoutError | undefined = undefined;
 
   constructor(timeout: number, options: DeadlineOptions) {
-    const { clock, signal: parent, label = "timeout", cause, message } = options;
-    if (timeout === Number.POSITIVE_INFINITY && parent !== undefined) {
-      this.end = parent;
+    this.#timeout = timeout;
+    this.#options = options;
+    this.restart();
+  }
+
+  /** What ends a wait now. */
+  get end(): AbortList {
+    return this.#end;
+  }
+
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** Begins again, for other work: on the same timer, with another signal. */
+  restart(): void {
+    this[Symbol.dispose]();
+    const { signal: parent } = this.#options;
+    if (this.#timeout === Number.POSITIVE_INFINITY && parent !== undefined) {
+      this.#end = AbortList.of(parent);
       // The one listener. Without it, each wait would add and remove one of its own.
       if (!parent.aborted) this.#subscription = onAbort(parent, () => {});
       return;
     }
-    const controller = new LinkedController();
-    this.end = controller;
-    const abort = (reason: unknown): void => {
-      this[Symbol.dispose]();
-      controller.abort(reason);
-    };
-    const expire = (): void => {
-      const text = typeof message === "function" ? message() : message;
-      this.#timeoutError = new TimeoutError(timeout, { ...causeOf(cause), message: text });
-      abort(this.#timeoutError);
-    };
-    if (parent?.aborted) abort(parent.reason);
-    else if (timeout === 0) expire();
+    this.#end = new LinkedController();
+    if (parent?.aborted) this.#abort(parent.reason);
+    else if (this.#timeout === 0) this.#expire();
     else {
-      if (parent !== undefined) this.#subscription = onAbort(parent, abort);
-      if (timeout < Number.POSITIVE_INFINITY)
-        this.#timer = clock.afterFunc(timeout, expire, { label });
+      this.#subscription = parent && onAbort(parent, (reason) => this.#abort(reason));
+      if (this.#timeout < Number.POSITIVE_INFINITY) this.#arm();
     }
   }
 
-  get signal(): AbortSignal {
-    return this.end instanceof LinkedController ? this.end.signal : this.end;
-  }
-
   /** Waits for `work` until this deadline at most, then disposes. */
-  wait<Value, Argument>(
+  async wait<Value, Argument>(
     work: (argument: Argument) => Value | PromiseLike<Value>,
     argument: Argument,
     onLate?: (value: Value) => unknown,
   ): Promise<Value> {
-    return this.settle(abortable(work, this.end, onLate, argument));
-  }
-
-  /** The outcome of a wait that {@link Deadline.end} ends; disposes. */
-  async settle<Value>(wait: Promise<Value>): Promise<Value> {
     try {
-      return await wait;
+      return await abortable(work, this.#end, onLate, argument);
     } catch (error) {
       throw this.withCaller(error);
     } finally {
@@ -90,13 +89,30 @@ export class Deadline implements Disposable {
 
   /** Disposes, and aborts a signal of its own, as the end of a wait cancels its context in Go. */
   cancel(): void {
-    this[Symbol.dispose]();
-    if (this.end instanceof LinkedController) this.end.abort();
+    this.#abort();
   }
 
   [Symbol.dispose](): void {
     this.#timer?.stop();
     this.#subscription?.[Symbol.dispose]();
+  }
+
+  #arm(): void {
+    const { clock, label = "timeout" } = this.#options;
+    if (this.#timer !== undefined) this.#timer.reset(this.#timeout);
+    else this.#timer = clock.afterFunc(this.#timeout, () => this.#expire(), { label });
+  }
+
+  #expire(): void {
+    const { cause, message } = this.#options;
+    const text = typeof message === "function" ? message() : message;
+    this.#timeoutError = new TimeoutError(this.#timeout, { ...causeOf(cause), message: text });
+    this.#abort(this.#timeoutError);
+  }
+
+  #abort(reason?: unknown): void {
+    this[Symbol.dispose]();
+    if (this.#end instanceof LinkedController) this.#end.abort(reason);
   }
 }
 

@@ -181,6 +181,7 @@ export async function poll<Value>(
   };
   const failed = (error: unknown): unknown => {
     startedAt = undefined;
+    attempts.failed(error);
     if (isTerminalError(error)) throw error;
     const isLate = attempts.hasTimedOut(error);
     const after = RetryAfterError.delayOf(error);
@@ -191,6 +192,7 @@ export async function poll<Value>(
   };
   const delay = (): number => {
     startedAt = undefined;
+    attempts[Symbol.dispose]();
     const milliseconds = withRetryAfter(nextDelay(), demand, maxRetryAfter);
     demand = undefined;
     return milliseconds;
@@ -201,6 +203,7 @@ export async function poll<Value>(
     if (done === undefined) throw whole.withCaller(signal.reason);
     return done.value as Truthy<Value>;
   } finally {
+    attempts[Symbol.dispose]();
     whole[Symbol.dispose]();
   }
 }

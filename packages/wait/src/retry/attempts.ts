@@ -26,6 +26,12 @@ export class Attempts<Value> {
   /** The last error that was not a timeout: timeouts caused by timeouts would form an endless chain. */
   #lastFailure: unknown;
   #verdict: { readonly error: unknown } | undefined;
+  readonly #late = {
+    error: (error: unknown): void => {
+      if (isTerminalError(error) || RetryAfterError.delayOf(error) !== undefined)
+        this.#verdict ??= { error };
+    },
+  };
 
   constructor(fn: (attempt: Attempt) => Value | PromiseLike<Value>, options: AttemptsOptions) {
     this.#fn = fn;
@@ -33,7 +39,7 @@ export class Attempts<Value> {
   }
 
   /**
-   * Calls the function, and waits until its limit or its signal at most.
+   * Calls the function, and waits until its limit or its signal at most. Then call `failed` or dispose.
    *
    * @param lastError - the error of the attempt before, to be the cause of a timeout
    */
@@ -45,22 +51,37 @@ export class Attempts<Value> {
       return abortable(this.#fn, signal, undefined, { attempt, signal });
     }
     if (!isTimeoutError(lastError)) this.#lastFailure = lastError;
-    const limit = new Deadline(attemptTimeout, { clock, signal, cause: () => this.#lastFailure });
-    this.#limit = limit;
+    if (this.#limit !== undefined) this.#limit.restart();
+    else
+      this.#limit = new Deadline(attemptTimeout, { clock, signal, cause: () => this.#lastFailure });
+    const { end } = this.#limit;
     const given = {
       attempt,
       get signal() {
-        return limit.signal;
+        return end.signal;
       },
     };
-    const late = { error: (error: unknown) => this.#heed(error) };
-    // As `limit.wait`, with one frame less.
-    return limit.settle(abortable(this.#fn, limit.end, late, given));
+    // Not `limit.wait`, which would be a frame in the stack of every error: the caller ends the attempt.
+    return abortable(this.#fn, end, this.#late, given);
   }
 
   /** Whether the last attempt failed with this error because its time had passed. */
   hasTimedOut(error: unknown): boolean {
-    return this.#limit?.signal.aborted === true && error === this.#limit.signal.reason;
+    const end = this.#limit?.end;
+    return end?.aborted === true && error === end.reason;
+  }
+
+  /**
+   * Ends the limit of the last attempt. Returns its error, a timeout of this call with the stack of the code that waits:
+   * call this in an async function, after its `await`.
+   */
+  failed(error: unknown): unknown {
+    this[Symbol.dispose]();
+    return this.#limit?.withCaller(error) ?? error;
+  }
+
+  [Symbol.dispose](): void {
+    this.#limit?.[Symbol.dispose]();
   }
 
   /**
@@ -71,10 +92,5 @@ export class Attempts<Value> {
     const verdict = this.#verdict;
     this.#verdict = undefined;
     return verdict;
-  }
-
-  #heed(error: unknown): void {
-    if (isTerminalError(error) || RetryAfterError.delayOf(error) !== undefined)
-      this.#verdict ??= { error };
   }
 }

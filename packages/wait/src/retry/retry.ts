@@ -127,7 +127,7 @@ export async function retry<Value>(
       try {
         return await attempts.begin(attempt, lastError);
       } catch (error) {
-        lastError = error;
+        lastError = attempts.failed(error);
         await pause(plan, { attempt, error, start, signal }, attempts);
       }
     }
@@ -135,6 +135,7 @@ export async function retry<Value>(
     if (deadline === undefined || !isStop(error, deadline.signal)) throw error;
     throw deadline.withCaller(deadline.signal.reason);
   } finally {
+    attempts[Symbol.dispose]();
     deadline?.[Symbol.dispose]();
   }
 }
