@@ -8,15 +8,14 @@ import { callNow, onAbort } from "./on-abort.ts";
  * two costs more than a wait.
  */
 export class LinkedController extends AbortList implements Disposable {
-  readonly #subscriptions: Disposable[] = [];
+  readonly #subscriptions: readonly Disposable[];
   #controller: AbortController | undefined = undefined;
   #state: "open" | "aborted" = "open";
   #reason: unknown = undefined;
 
   constructor(...signals: readonly AbortSignal[]) {
     super();
-    for (const signal of signals)
-      this.#subscriptions.push(onAbort(signal, (reason) => this.abort(reason)));
+    this.#subscriptions = signals.map((signal) => onAbort(signal, (reason) => this.abort(reason)));
   }
 
   override get signal(): AbortSignal {

@@ -19,8 +19,8 @@ export interface AttemptsOptions {
 export class Attempts<Value> {
   readonly #fn: (attempt: Attempt) => Value | PromiseLike<Value>;
   readonly #options: AttemptsOptions;
-  /** Of an attempt that nothing ends. */
-  readonly #never = new AbortController();
+  /** Of the attempts of a call that nothing ends. */
+  #never: AbortController | undefined;
   /** Of the last attempt. */
   #limit: Deadline | undefined;
   /** The last error that was not a timeout: timeouts caused by timeouts would form an endless chain. */
@@ -44,11 +44,13 @@ export class Attempts<Value> {
    * @param lastError - the error of the attempt before, to be the cause of a timeout
    */
   begin(attempt: number, lastError?: unknown): Value | PromiseLike<Value> {
+    const fn = this.#fn;
     const { clock, attemptTimeout, signal } = this.#options;
     // A deadline that never comes would be a frame in the stack of every error.
     if (attemptTimeout === Number.POSITIVE_INFINITY) {
-      if (signal === undefined) return this.#fn({ attempt, signal: this.#never.signal });
-      return abortable(this.#fn, signal, undefined, { attempt, signal });
+      if (signal !== undefined) return abortable(fn, signal, undefined, { attempt, signal });
+      this.#never ??= new AbortController();
+      return fn({ attempt, signal: this.#never.signal });
     }
     if (!isTimeoutError(lastError)) this.#lastFailure = lastError;
     if (this.#limit !== undefined) this.#limit.restart();
@@ -62,7 +64,7 @@ export class Attempts<Value> {
       },
     };
     // Not `limit.wait`, which would be a frame in the stack of every error: the caller ends the attempt.
-    return abortable(this.#fn, end, this.#late, given);
+    return abortable(fn, end, this.#late, given);
   }
 
   /** Whether the last attempt failed with this error because its time had passed. */
