@@ -36,7 +36,7 @@ module.exports = {
       ".",
       "host",
     ],
-    "fake-timers": ["clock.ts", "internal", "host", "testing"],
+    "fake-timers": ["clock.ts", "internal", "host/platform.ts", "host", "testing"],
     rxjs: ["clock.ts", "internal", "host", "npm:rxjs"],
   },
   "packages/wait/src": {
