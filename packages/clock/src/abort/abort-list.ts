@@ -113,11 +113,12 @@ export class AbortList {
    * the listener or the owner, or by an entry that notices the abort before the listener.
    */
   notify(): void {
+    const { reason } = this;
     const errors: unknown[] = [];
     for (let waiter = this.#first; waiter !== undefined; waiter = this.#first) {
       this.remove(waiter);
       try {
-        waiter.onAbort(this.reason);
+        waiter.onAbort(reason);
       } catch (error) {
         errors.push(error);
       }
