@@ -21,7 +21,13 @@ afterEach(() => {
 });
 
 /** Calls `fn` in `count` attempts, of which the last succeeds. */
-const RETRY = (fn: (attempt: Attempt) => unknown, count: number, options: RetryOptions = {}) =>
+type Loop = (
+  fn: (attempt: Attempt) => unknown,
+  count: number,
+  options?: RetryOptions,
+) => Promise<unknown>;
+
+const RETRY: Loop = (fn, count, options) =>
   retry(
     async (given) => {
       await fn(given);
@@ -29,13 +35,13 @@ const RETRY = (fn: (attempt: Attempt) => unknown, count: number, options: RetryO
     },
     { backoff, retries: count, clock, ...options },
   );
-const POLL = (fn: (attempt: Attempt) => unknown, count: number, { attemptTimeout }: RetryOptions) =>
+const POLL: Loop = (fn, count, options) =>
   poll(
     async (given) => {
       await fn(given);
       return given.attempt >= count;
     },
-    { backoff, attemptTimeout, clock },
+    { backoff, clock, attemptTimeout: options?.attemptTimeout },
   );
 const LOOPS = { retry: RETRY, poll: POLL };
 
