@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 
 /** The event loop of a clock that runs on real time. */
-export interface MachineLoop {
+interface MachineLoop {
   /** Keeps the process alive until disposed. */
   keepAlive(): Disposable;
   /** Calls back in a later turn. */

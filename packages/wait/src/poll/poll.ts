@@ -172,7 +172,7 @@ export async function poll<Value>(
   const whole = new Deadline(timeout, { clock, signal: stop, message, cause: () => lastError });
   const { signal } = whole;
 
-  const attempts = new Attempts(fn, { clock, attemptTimeout, signal });
+  const attempts = new Attempts(fn, { clock, attemptTimeout, signal, shown: signal });
   const run = (): Value | PromiseLike<Value> => {
     const verdict = attempts.takeVerdict();
     if (verdict !== undefined) throw verdict.error;

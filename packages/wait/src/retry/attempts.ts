@@ -13,14 +13,14 @@ export interface AttemptsOptions {
   readonly attemptTimeout: number;
   /** Ends all attempts; undefined if nothing does. */
   readonly signal: AbortSignal | undefined;
+  /** The signal of attempts that nothing ends. */
+  readonly shown: AbortSignal;
 }
 
 /** The attempts of one call: each has a number, a signal and a time limit. */
 export class Attempts<Value> {
   readonly #fn: (attempt: Attempt) => Value | PromiseLike<Value>;
   readonly #options: AttemptsOptions;
-  /** Of the attempts of a call that nothing ends. */
-  #never: AbortController | undefined;
   /** Of the last attempt. */
   #limit: Deadline | undefined;
   /** The last error that was not a timeout: timeouts caused by timeouts would form an endless chain. */
@@ -45,12 +45,11 @@ export class Attempts<Value> {
    */
   begin(attempt: number, lastError?: unknown): Value | PromiseLike<Value> {
     const fn = this.#fn;
-    const { clock, attemptTimeout, signal } = this.#options;
+    const { clock, attemptTimeout, signal, shown } = this.#options;
     // A deadline that never comes would be a frame in the stack of every error.
     if (attemptTimeout === Number.POSITIVE_INFINITY) {
-      if (signal !== undefined) return abortable(fn, signal, undefined, { attempt, signal });
-      this.#never ??= new AbortController();
-      return fn({ attempt, signal: this.#never.signal });
+      if (signal === undefined) return fn({ attempt, signal: shown });
+      return abortable(fn, signal, undefined, { attempt, signal });
     }
     if (!isTimeoutError(lastError)) this.#lastFailure = lastError;
     if (this.#limit !== undefined) this.#limit.restart();

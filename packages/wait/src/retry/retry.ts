@@ -114,13 +114,13 @@ export async function retry<Value>(
 ): Promise<Value> {
   requireFunction("fn", fn);
   const plan = readOptions(options);
-  const { clock, attemptTimeout } = plan;
+  const { clock, attemptTimeout, shown } = plan;
   const start = clock.monotonic();
 
   let lastError: unknown;
   const deadline = deadlineOf(plan, () => lastError);
   const signal = deadline?.signal;
-  const attempts = new Attempts(fn, { clock, attemptTimeout, signal });
+  const attempts = new Attempts(fn, { clock, attemptTimeout, signal, shown });
   try {
     plan.budget?.call();
     for (let attempt = 1; ; attempt++) {
@@ -198,14 +198,13 @@ function planDelay(plan: Plan, failure: Failure): number {
 
 /** Asks the hooks in their order. Resolves with the delay, or rejects with the error if it ends the call. */
 async function askHooks(plan: Plan, failure: Failure, next: number): Promise<number> {
-  const { clock, retries, shouldRetry, chooseDelay, onRetry } = plan;
+  const { clock, retries, shown, shouldRetry, chooseDelay, onRetry } = plan;
   const { attempt, error, start, signal } = failure;
-  const { stop = new AbortController().signal } = plan;
   let delay = next;
   const context = (): RetryContext => {
     const elapsed = clock.monotonic() - start;
     const retriesLeft = retries - attempt + 1;
-    return Object.freeze({ attempt, error, delay, elapsed, retriesLeft, signal: stop });
+    return Object.freeze({ attempt, error, delay, elapsed, retriesLeft, signal: shown });
   };
   const ask = <Answer>(hook: () => Answer | PromiseLike<Answer>): Answer | PromiseLike<Answer> =>
     signal === undefined ? hook() : abortable(hook, signal);
@@ -236,14 +235,19 @@ type Plan = ReturnType<typeof readOptions>;
 /** The options, read once and checked, with their defaults. */
 function readOptions(options: RetryOptions) {
   const given = read("options", options, "retry", RETRY_OPTIONS);
-  const { backoff = DEFAULT_BACKOFF, signal: stop, clock = realClock } = given;
-  const { maxElapsed = NEVER, timeout = NEVER, attemptTimeout = NEVER } = given;
-  const { retries = Math.min(maxElapsed, timeout) === NEVER ? 10 : NEVER } = given;
-  const { maxRetryAfter = MAX_RETRY_AFTER, budget } = given;
+  const { backoff = DEFAULT_BACKOFF, signal: stop, clock = realClock, budget } = given;
+  const { signal: shown = new AbortController().signal } = given;
   const { shouldRetry, delay: chooseDelay, onRetry } = given;
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
   budget?.use(clock);
-  const limits = { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter, budget };
   const hasHooks = [shouldRetry, chooseDelay, onRetry].some(Boolean);
-  return { stop, clock, nextDelay, ...limits, hasHooks, shouldRetry, chooseDelay, onRetry };
+  const hooks = { hasHooks, shouldRetry, chooseDelay, onRetry };
+  return { stop, shown, clock, nextDelay, budget, ...limitsOf(given), ...hooks };
+}
+
+function limitsOf(given: RetryOptions) {
+  const { maxElapsed = NEVER, timeout = NEVER, attemptTimeout = NEVER } = given;
+  const { retries = Math.min(maxElapsed, timeout) === NEVER ? 10 : NEVER } = given;
+  const { maxRetryAfter = MAX_RETRY_AFTER } = given;
+  return { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter };
 }
