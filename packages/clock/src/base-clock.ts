@@ -1,3 +1,12 @@
+import {
+  type OptionNames,
+  requireDelay,
+  requireFunction,
+  requireInstant,
+  requireSignal,
+  requireTimerOptions,
+} from "@holdfast/kit";
+import { bindMethods } from "./bind-methods.ts";
 import type {
   Clock,
   SleepOptions,
@@ -7,15 +16,6 @@ import type {
   Timer,
   TimerOptions,
 } from "./clock.ts";
-import {
-  type OptionNames,
-  requireDelay,
-  requireFunction,
-  requireInstant,
-  requireSignal,
-  requireTimerOptions,
-} from "./internal/arguments.ts";
-import { bindMethods } from "./internal/bind-methods.ts";
 import { Sleep } from "./sleep.ts";
 import { ClockTicker } from "./ticker.ts";
 

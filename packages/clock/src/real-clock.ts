@@ -1,7 +1,7 @@
+import { type LoopClock, machineLoop } from "@holdfast/kit";
 import type { Clock } from "./clock.ts";
 import { HostClock } from "./host/host-clock.ts";
 import { afterTurn, globalTimers, keepAlive } from "./host/platform.ts";
-import { type LoopClock, machineLoop } from "./internal/event-loop.ts";
 
 /** The event loop of the machine, which only code on the real clock asks for. */
 const loop: Pick<LoopClock, typeof machineLoop> = {

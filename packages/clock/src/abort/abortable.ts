@@ -1,4 +1,4 @@
-import { type Deferred, deferred } from "../internal/deferred.ts";
+import { type Deferred, deferred } from "@holdfast/kit";
 import { AbortCallback, AbortList } from "./abort-list.ts";
 import { onAbort } from "./on-abort.ts";
 

@@ -1,4 +1,4 @@
-import { requireFunction, requireSignal } from "../internal/arguments.ts";
+import { requireFunction, requireSignal } from "@holdfast/kit";
 import { AbortCallback, AbortList } from "./abort-list.ts";
 
 /** Calls back from its own abort event, so that the platform reports an error like that of any listener. */

@@ -1,7 +1,6 @@
+import { type CallbackContext, roundToNanosecond } from "@holdfast/kit";
 import type { Timer, TimerOptions } from "../clock.ts";
 import { HostTimer, type TimerHost } from "../host/host-timer.ts";
-import type { CallbackContext } from "../host/platform.ts";
-import { roundToNanosecond } from "../internal/rounding.ts";
 import type { PendingTimer } from "../testing/test-clock.ts";
 import type { FiredTimer, VirtualTime } from "../testing/virtual-time.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";

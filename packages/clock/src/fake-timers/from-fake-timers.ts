@@ -1,4 +1,4 @@
-import { requireMethods } from "../internal/arguments.ts";
+import { requireMethods } from "@holdfast/kit";
 import { BaseTestClock, STALL_LIMITS } from "../testing/base-test-clock.ts";
 import type { TestClock } from "../testing/test-clock.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";

@@ -1,7 +1,7 @@
+import { currentContext } from "@holdfast/kit";
 import { BaseClock, requireCallback } from "../base-clock.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
 import { HostTimer, type TimerHost } from "./host-timer.ts";
-import { currentContext } from "./platform.ts";
 
 /** The time of a platform or a library, with its timers. */
 export interface ClockHost extends TimerHost {

@@ -1,7 +1,7 @@
+import { requireMethods } from "@holdfast/kit";
 import type { SchedulerLike, Subscription } from "rxjs";
 import type { Clock } from "../clock.ts";
 import { type ClockHost, HostClock } from "../host/host-clock.ts";
-import { requireMethods } from "../internal/arguments.ts";
 
 /** A scheduler as a host of timers. It has one time, which may go back. */
 class SchedulerHost implements ClockHost {

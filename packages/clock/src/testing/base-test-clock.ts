@@ -1,9 +1,7 @@
+import { currentContext, requireFinite, simulatedTime } from "@holdfast/kit";
 import { BaseClock, requireCallback } from "../base-clock.ts";
+import { bindMethods } from "../bind-methods.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
-import { currentContext } from "../host/platform.ts";
-import { requireFinite } from "../internal/arguments.ts";
-import { bindMethods } from "../internal/bind-methods.ts";
-import { simulatedTime } from "../internal/event-loop.ts";
 import type {
   PendingTimer,
   RunOptions,

@@ -1,5 +1,12 @@
-import { requireFinite, requireOptions } from "../internal/arguments.ts";
-import { finite, type Kinds, notNegative, parsed, read } from "../internal/kinds.ts";
+import {
+  finite,
+  type Kinds,
+  notNegative,
+  parsed,
+  read,
+  requireFinite,
+  requireOptions,
+} from "@holdfast/kit";
 import { BaseTestClock, STALL_LIMITS } from "./base-test-clock.ts";
 import type { TestClock } from "./test-clock.ts";
 import { type TieOrder, Timeline } from "./timeline.ts";

@@ -1,8 +1,6 @@
+import { type CallbackContext, type HeapEntry, instantAfter, TimerHeap } from "@holdfast/kit";
 import { BaseTimer } from "../base-timer.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
-import type { CallbackContext } from "../host/platform.ts";
-import { instantAfter } from "../internal/rounding.ts";
-import { type HeapEntry, TimerHeap } from "../internal/timer-heap.ts";
 import type { PendingTimer } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 

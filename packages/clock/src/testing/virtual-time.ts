@@ -1,5 +1,5 @@
+import type { CallbackContext } from "@holdfast/kit";
 import type { Timer, TimerOptions } from "../clock.ts";
-import type { CallbackContext } from "../host/platform.ts";
 import type { PendingTimer } from "./test-clock.ts";
 
 /** A timer that has fired, for messages. */

@@ -1,5 +1,4 @@
-import { onAbort, realClock } from "@holdfast/clock";
-import { abortable, aborted, LinkedController } from "@holdfast/clock/internal";
+import { abortable, aborted, LinkedController, onAbort, realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { expect, it } from "vitest";
 import { AbortCallbacks } from "../../../../test/abort-callbacks.ts";

@@ -1,5 +1,6 @@
-import { type Clock, onAbort, type Timer } from "@holdfast/clock";
-import { AbortList, abortable, LinkedController, recaptureStack } from "@holdfast/clock/internal";
+import { abortable, type Clock, LinkedController, onAbort, type Timer } from "@holdfast/clock";
+import { AbortList } from "@holdfast/clock/internal";
+import { recaptureStack } from "@holdfast/kit";
 import { TimeoutError } from "./timeout-error.ts";
 
 /** Options for a {@link Deadline}. */

@@ -1,16 +1,16 @@
-import { type Clock, realClock } from "@holdfast/clock";
+import { abortable, type Clock, realClock } from "@holdfast/clock";
 import {
-  abortable,
   abortSignal,
   above,
   func,
   type Kinds,
   loopClock,
+  MAX_RETRY_AFTER,
   notNegative,
   parsed,
   read,
   requireFunction,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
@@ -18,7 +18,7 @@ import { Deadline } from "../limit/deadline.ts";
 import { loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
 import { Attempts } from "../retry/attempts.ts";
-import { MAX_RETRY_AFTER, RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
+import { RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
 import type { Attempt } from "../retry/retry-options.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 

@@ -1,5 +1,4 @@
-import type { Clock } from "@holdfast/clock";
-import { abortable } from "@holdfast/clock/internal";
+import { abortable, type Clock } from "@holdfast/clock";
 import { Deadline } from "../limit/deadline.ts";
 import { isTimeoutError } from "../limit/timeout-error.ts";
 import { RetryAfterError } from "./retry-after-error.ts";

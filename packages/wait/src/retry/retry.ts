@@ -1,26 +1,26 @@
-import { realClock } from "@holdfast/clock";
+import { abortable, realClock } from "@holdfast/clock";
 import {
-  abortable,
   abortSignal,
   above,
   func,
   isStop,
   type Kinds,
   loopClock,
+  MAX_RETRY_AFTER,
   methods,
   notNegative,
   parsed,
   read,
   requireFunction,
   requireNotNegative,
+  retryAfterOf,
   whole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { Attempts } from "./attempts.ts";
-import { MAX_RETRY_AFTER, retryAfterOf } from "./retry-after-error.ts";
 import type { Attempt, RetryContext, RetryOptions } from "./retry-options.ts";
 import { isTerminalError } from "./terminal-error.ts";
 

@@ -1,4 +1,4 @@
-import { anything, findByCode, type Kinds, read } from "@holdfast/clock/internal";
+import { anything, findByCode, type Kinds, read } from "@holdfast/kit";
 
 const CODE = "ERR_WAIT_TERMINAL";
 
