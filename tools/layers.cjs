@@ -34,7 +34,7 @@ module.exports = {
     host: ["clock.ts", "host/platform.ts", "."],
     "real-clock.ts": ["clock.ts", "host/platform.ts", "host"],
     testing: ["clock.ts", "host/platform.ts", "abort", ".", "host"],
-    "fake-timers": ["clock.ts", "host", "testing"],
+    "fake-timers": ["clock.ts", "host/platform.ts", "host", "testing"],
     rxjs: ["clock.ts", "host", "npm:rxjs"],
   },
   "packages/wait/src": {

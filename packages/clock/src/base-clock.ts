@@ -1,6 +1,7 @@
 import {
   type OptionNames,
   requireDelay,
+  requireFunction,
   requireInstant,
   requireSignal,
   requireTimerOptions,
@@ -19,7 +20,7 @@ import { Sleep } from "./sleep.ts";
 import { ClockTicker } from "./ticker.ts";
 
 /** The options of every timer. */
-export const TIMER_OPTIONS: OptionNames<TimerOptions> = { ref: true, label: true };
+const TIMER_OPTIONS: OptionNames<TimerOptions> = { ref: true, label: true };
 const SLEEP_OPTIONS: OptionNames<SleepOptions> = { ...TIMER_OPTIONS, signal: true };
 const TIMEOUT_OPTIONS: OptionNames<TimeoutOptions> = { label: true };
 
@@ -36,6 +37,14 @@ const METHODS = [
 ] as const satisfies readonly (keyof Clock)[];
 
 function nothing(): void {}
+
+/** Checks the arguments of `afterFunc`, and returns the delay. */
+export function requireCallback(delay: number, fire: () => void, options: TimerOptions): number {
+  const duration = requireDelay("delay", delay);
+  requireFunction("fire", fire);
+  requireTimerOptions(options, "afterFunc", TIMER_OPTIONS);
+  return duration;
+}
 
 /**
  * The base of every {@link Clock}: implement `now`, `monotonic` and `afterFunc`, inherit the rest.

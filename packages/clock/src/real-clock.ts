@@ -1,25 +1,18 @@
-import { type LoopClock, type MachineLoop, machineLoop } from "@holdfast/kit";
+import { type LoopClock, machineLoop } from "@holdfast/kit";
 import type { Clock } from "./clock.ts";
 import { HostClock } from "./host/host-clock.ts";
 import { afterTurn, globalTimers, keepAlive } from "./host/platform.ts";
 
-class RealClock extends HostClock implements LoopClock {
-  readonly [machineLoop]: MachineLoop = {
+/** The event loop of the machine, which only code on the real clock asks for. */
+const loop: Pick<LoopClock, typeof machineLoop> = {
+  [machineLoop]: {
     afterTurn,
     keepAlive,
     get measuresTimers() {
       return globalTimers.measuresTimers;
     },
-  };
-
-  constructor() {
-    super(globalTimers);
-  }
-
-  override now(): number {
-    return globalTimers.now();
-  }
-}
+  },
+};
 
 /**
  * The clock of the machine.
@@ -53,4 +46,4 @@ class RealClock extends HostClock implements LoopClock {
  * console.log(realClock.monotonic() - start >= 1.9); // => true
  * ```
  */
-export const realClock: Clock = new RealClock();
+export const realClock: Clock = Object.assign(new HostClock(globalTimers), loop);

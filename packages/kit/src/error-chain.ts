@@ -29,10 +29,11 @@ export function findByCode<Found extends object>(value: unknown, code: string): 
 /**
  * Whether an error only passes on the abort of `signal`: it is the reason, or an `AbortError` caused by it, as those of
  * `node:timers/promises`, `events.once`, `fs` and child processes are. An `AbortError` without a cause counts too: some
- * libraries leave it out. One with another cause belongs to another signal, and is a failure.
+ * libraries leave it out. One with another cause belongs to another signal, and is a failure. Without a signal, nothing is
+ * stopped.
  */
-export function isStop(error: unknown, signal: AbortSignal): boolean {
-  if (!signal.aborted) return false;
+export function isStop(error: unknown, signal: AbortSignal | undefined): boolean {
+  if (!signal?.aborted) return false;
   try {
     let link = error;
     for (let depth = 0; depth <= MAX_CAUSES; depth++) {

@@ -1,5 +1,5 @@
 /** The event loop of a clock that runs on real time. */
-export interface MachineLoop {
+interface MachineLoop {
   /** Keeps the process alive until disposed. */
   keepAlive(): Disposable;
   /** Calls back in a later turn. */

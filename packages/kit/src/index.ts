@@ -34,7 +34,6 @@ export { findByCode, isStop, TIMEOUT_CODE } from "./error-chain.ts";
 export {
   holdOpen,
   type LoopClock,
-  type MachineLoop,
   machineLoop,
   measuresTimers,
   simulatedTime,

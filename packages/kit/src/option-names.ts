@@ -48,7 +48,7 @@ export function requireKnown(path: string, options: object, door: string, names:
 /** Plain objects, also those that inherit their defaults from another one. */
 export function isPlain(value: object): boolean {
   let prototype: unknown = Object.getPrototypeOf(value);
-  while (prototype !== null) {
+  while (prototype !== null && prototype !== Object.prototype) {
     if (isClass(prototype)) return false;
     prototype = Object.getPrototypeOf(prototype);
   }

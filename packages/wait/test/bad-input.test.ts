@@ -8,6 +8,7 @@ import {
   connectWithBackoff,
   Deadline,
   ExponentialBackoffManager,
+  endsWithin,
   every,
   expectOk,
   type FetchRequest,
@@ -26,6 +27,7 @@ import {
   strategyOf,
   TerminalError,
   TimeoutError,
+  timeLeft,
   withTimeout,
 } from "@holdfast/wait";
 import * as go from "@holdfast/wait/go";
@@ -101,6 +103,7 @@ import { KEYED_BACKOFF_OPTIONS } from "../src/go/keyed-backoff.ts";
 import { ON_ERROR_OPTIONS } from "../src/go/on-error.ts";
 import { JITTER_UNTIL_OPTIONS, PERIODIC_OPTIONS } from "../src/go/until.ts";
 import { DEADLINE_OPTIONS } from "../src/limit/deadline.ts";
+import { ENDS_WITHIN_OPTIONS } from "../src/limit/ends-within.ts";
 import { TIMEOUT_ERROR_OPTIONS } from "../src/limit/timeout-error.ts";
 import { WITH_TIMEOUT_OPTIONS } from "../src/limit/with-timeout.ts";
 import { BACKOFF_MANAGER_OPTIONS } from "../src/loop/backoff-manager.ts";
@@ -192,6 +195,14 @@ const rootDoors: Door[] = [
     ["timeout", required(notNegative)],
     ["options", options(WITH_TIMEOUT_OPTIONS)],
   ),
+  rejects(
+    endsWithin,
+    [f, 1, { clock }],
+    ["work", required(func)],
+    ["timeout", required(notNegative)],
+    ["options", options(ENDS_WITHIN_OPTIONS)],
+  ),
+  throws(timeLeft, [live], ["signal", signal]),
   rejects(
     backoffUntil,
     [f, manager, true, live, {}],

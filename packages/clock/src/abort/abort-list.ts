@@ -16,8 +16,26 @@ export abstract class AbortWaiter {
   abstract onAbort(reason: unknown): void;
 }
 
+/** Calls back at an abort. */
+export class AbortCallback extends AbortWaiter implements Disposable {
+  readonly #callback: (reason: unknown) => void;
+
+  constructor(callback: (reason: unknown) => void) {
+    super();
+    this.#callback = callback;
+  }
+
+  override onAbort(reason: unknown): void {
+    this.#callback(reason);
+  }
+
+  [Symbol.dispose](): void {
+    this.leave();
+  }
+}
+
 /**
- * All waits on one signal, behind one listener.
+ * All waits that one abort ends: those on a signal, behind one listener, or those of an owner, which notifies them.
  *
  * Node searches all listeners of a signal whenever one is added, so n waits with a listener each cost
  * n² (nodejs/performance#60). The listener exists exactly while the list is not empty.
@@ -25,25 +43,44 @@ export abstract class AbortWaiter {
 export class AbortList {
   static readonly #bySignal = new WeakMap<AbortSignal, AbortList>();
 
-  readonly #signal: AbortSignal;
-  readonly #listener = this.notify.bind(this);
-  /** Removes the listener; set while the list is not empty. */
-  #unlisten!: () => void;
+  /** The signal to listen to; undefined if an owner notifies the list. */
+  readonly #source: AbortSignal | undefined;
+  /** Removes the listener; set while the list of a signal is not empty. */
+  #unlisten: (() => void) | undefined = undefined;
   #first: AbortWaiter | undefined = undefined;
   #last: AbortWaiter | undefined = undefined;
 
-  private constructor(signal: AbortSignal) {
-    this.#signal = signal;
+  /** @param source - the signal to listen to; without it, an owner calls {@link AbortList.notify} */
+  protected constructor(source?: AbortSignal) {
+    this.#source = source;
   }
 
-  /** The list of a signal; each signal has one. */
-  static of(signal: AbortSignal): AbortList {
+  /**
+   * The list of a signal; each signal has one.
+   *
+   * @param own - the list of its owner, before anything waits on the signal
+   */
+  static of(signal: AbortSignal, own?: AbortList): AbortList {
     let list = AbortList.#bySignal.get(signal);
     if (list === undefined) {
-      list = new AbortList(signal);
+      list = own ?? new AbortList(signal);
       AbortList.#bySignal.set(signal, list);
     }
     return list;
+  }
+
+  /** The signal that aborts with this list. An owner without a source overrides it. */
+  get signal(): AbortSignal {
+    return this.#source as AbortSignal;
+  }
+
+  get aborted(): boolean {
+    return this.signal.aborted;
+  }
+
+  /** The reason of the abort. */
+  get reason(): unknown {
+    return this.signal.reason;
   }
 
   add(waiter: AbortWaiter): void {
@@ -51,7 +88,8 @@ export class AbortList {
     waiter.previous = this.#last;
     if (this.#last === undefined) {
       this.#first = waiter;
-      this.#unlisten = listenForAbort(this.#signal, this.#listener);
+      if (this.#source !== undefined)
+        this.#unlisten = listenForAbort(this.#source, this.notify.bind(this));
     } else {
       this.#last.next = waiter;
     }
@@ -67,19 +105,20 @@ export class AbortList {
     waiter.list = undefined;
     waiter.previous = undefined;
     waiter.next = undefined;
-    if (this.#first === undefined) this.#unlisten();
+    if (this.#first === undefined) this.#unlisten?.();
   }
 
   /**
    * Passes the abort to the entries in the order they were added, even if one of them throws. Called by
-   * the listener, or by an entry that notices the abort before the listener.
+   * the listener or the owner, or by an entry that notices the abort before the listener.
    */
   notify(): void {
+    const { reason } = this;
     const errors: unknown[] = [];
     for (let waiter = this.#first; waiter !== undefined; waiter = this.#first) {
       this.remove(waiter);
       try {
-        waiter.onAbort(this.#signal.reason);
+        waiter.onAbort(reason);
       } catch (error) {
         errors.push(error);
       }

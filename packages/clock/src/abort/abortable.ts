@@ -7,6 +7,7 @@ import {
   requireFunction,
   requireSignal,
 } from "@holdfast/kit";
+import { AbortCallback, AbortList } from "./abort-list.ts";
 import { onAbort } from "./on-abort.ts";
 
 const ignore = (): void => {};
@@ -37,7 +38,7 @@ const LATE_RESULT: Kinds<LateResult<never>> = { value: func, error: func };
  * shows the callers. To limit the time too, use `withTimeout` of `@holdfast/wait`.
  *
  * @param work - the work to wait for; receives `argument`
- * @param signal - ends the wait
+ * @param signal - ends the wait; a {@link LinkedController} in place of its signal spares the signal
  * @param onLate - receives the value, or value and error, that arrive after the abort
  * @param argument - the argument of `work`. Default: `signal`
  * @returns a promise of the value of `work`; bad arguments reject it with a TypeError
@@ -55,7 +56,7 @@ const LATE_RESULT: Kinds<LateResult<never>> = { value: func, error: func };
  */
 export function abortable<Value, Argument = AbortSignal>(
   work: (argument: Argument) => Value | PromiseLike<Value>,
-  signal: AbortSignal,
+  signal: AbortSignal | AbortList,
   onLate?: ((value: Value) => unknown) | LateResult<Value>,
   argument: Argument = signal as Argument,
 ): Promise<Value> {
@@ -64,14 +65,16 @@ export function abortable<Value, Argument = AbortSignal>(
   let late: LateResult<Value> | undefined;
   try {
     requireFunction("work", work);
-    requireSignal("signal", signal);
+    if (!(signal instanceof AbortList)) requireSignal("signal", signal);
     if (onLate !== undefined) late = lateResult(onLate);
   } catch (error) {
     return Promise.reject(error);
   }
   if (signal.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = deferred<Value>();
-  const subscription = onAbort(signal, reject);
+  const list = signal instanceof AbortList ? signal : AbortList.of(signal);
+  const waiter = new AbortCallback(reject);
+  list.add(waiter);
   let result: Promise<Value>;
   try {
     result = Promise.resolve<unknown>(work(argument)) as Promise<Value>;
@@ -81,7 +84,7 @@ export function abortable<Value, Argument = AbortSignal>(
   const wait = AbandonedPromise.wait(result);
   (wait?.promise ?? result).then(resolve, reject);
   const end = (): void => {
-    subscription[Symbol.dispose]();
+    waiter.leave();
     wait?.[Symbol.dispose]();
     if (!signal.aborted) return;
     AbandonedPromise.add(result, late?.error);

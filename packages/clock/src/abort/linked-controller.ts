@@ -1,10 +1,12 @@
-import { onAbort } from "./on-abort.ts";
+import { AbortList } from "./abort-list.ts";
+import { callNow, onAbort } from "./on-abort.ts";
 
 /**
- * An `AbortController` that also aborts with other signals, and their reason, until it is disposed.
+ * A controller that also aborts with other signals, and their reason, until it is disposed.
  *
  * `AbortSignal.any` leaves something on each signal for as long as that signal lives. A disposed
- * controller leaves nothing.
+ * controller leaves nothing. It makes its signal when that is first read: a wait that gets the controller, see
+ * {@link abortable}, needs none.
  *
  * @example
  * ```ts
@@ -16,8 +18,11 @@ import { onAbort } from "./on-abort.ts";
  * console.log(request.signal.aborted, request.signal.reason); // => true closing
  * ```
  */
-export class LinkedController extends AbortController implements Disposable {
-  readonly #subscriptions: Disposable[];
+export class LinkedController extends AbortList implements Disposable {
+  readonly #subscriptions: readonly Disposable[];
+  #controller: AbortController | undefined = undefined;
+  #state: "open" | "aborted" = "open";
+  #reason: unknown = undefined;
 
   /**
    * @param signals - the signals to follow
@@ -26,6 +31,45 @@ export class LinkedController extends AbortController implements Disposable {
   constructor(...signals: readonly AbortSignal[]) {
     super();
     this.#subscriptions = signals.map((signal) => onAbort(signal, (reason) => this.abort(reason)));
+  }
+
+  /** Aborts with this controller. */
+  override get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      AbortList.of(this.#controller.signal, this);
+      if (this.aborted) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Whether it has aborted. */
+  override get aborted(): boolean {
+    return this.#state === "aborted";
+  }
+
+  /** The reason of its abort. */
+  override get reason(): unknown {
+    return this.#reason;
+  }
+
+  /**
+   * Aborts; a second call does nothing.
+   *
+   * @param reason - default: a `DOMException` with the name `AbortError`
+   */
+  abort(reason: unknown = new DOMException("This operation was aborted", "AbortError")): void {
+    if (this.aborted) return;
+    this.#state = "aborted";
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    try {
+      this.notify();
+    } catch (error) {
+      callNow(() => {
+        throw error;
+      });
+    }
   }
 
   /** Follows the signals no longer. */

@@ -1,25 +1,9 @@
 import { requireFunction, requireSignal } from "@holdfast/kit";
-import { AbortList, AbortWaiter } from "./abort-list.ts";
 
-class AbortCallback extends AbortWaiter {
-  readonly #callback: (reason: unknown) => void;
-
-  constructor(callback: (reason: unknown) => void) {
-    super();
-    this.#callback = callback;
-  }
-
-  override onAbort(reason: unknown): void {
-    this.#callback(reason);
-  }
-
-  [Symbol.dispose](): void {
-    this.leave();
-  }
-}
+import { AbortCallback, AbortList } from "./abort-list.ts";
 
 /** Calls back from its own abort event, so that the platform reports an error like that of any listener. */
-function callNow(callback: () => void): void {
+export function callNow(callback: () => void): void {
   const controller = new AbortController();
   AbortList.of(controller.signal).add(new AbortCallback(callback));
   controller.abort();

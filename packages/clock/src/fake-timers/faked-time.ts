@@ -1,13 +1,9 @@
-import { roundToNanosecond } from "@holdfast/kit";
-import type { TimerHost } from "../host/host-timer.ts";
+import { type CallbackContext, roundToNanosecond } from "@holdfast/kit";
+import type { Timer, TimerOptions } from "../clock.ts";
+import { HostTimer, type TimerHost } from "../host/host-timer.ts";
 import type { PendingTimer } from "../testing/test-clock.ts";
 import type { FiredTimer, VirtualTime } from "../testing/virtual-time.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
-
-/** A timer of this clock, with a label and an exact deadline that the library does not have. */
-export interface KnownTimer extends PendingTimer {
-  stop(): boolean;
-}
 
 /** A wake-up in the library for one of our timers. */
 interface Booking {
@@ -31,7 +27,7 @@ export class FakedTime implements VirtualTime, TimerHost {
   onArm!: () => void;
   readonly #clock: FakeTimersClock;
   /** Our timers in the order in which they were armed. */
-  readonly #known = new Set<KnownTimer>();
+  readonly #known = new Set<FakedTimer>();
   /** The number of our timers that never fire; the library does not know these. */
   #endless = 0;
   /** The latest instant seen: between two milliseconds of the library after a step by a fraction. */
@@ -45,6 +41,21 @@ export class FakedTime implements VirtualTime, TimerHost {
 
   constructor(clock: FakeTimersClock) {
     this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now;
+  }
+
+  setSystemTime(instant: number): void {
+    this.#clock.setSystemTime(Math.floor(instant));
+  }
+
+  arm(delay: number, fire: () => void, options: TimerOptions, context?: CallbackContext): Timer {
+    const callback = context === undefined ? fire : () => context.runInAsyncScope(fire);
+    const timer = new FakedTimer(this, callback, options);
+    timer.reset(delay);
+    return timer;
   }
 
   /**
@@ -79,18 +90,18 @@ export class FakedTime implements VirtualTime, TimerHost {
     for (const timer of this.#known) timer.stop();
   }
 
-  add(timer: KnownTimer): void {
+  add(timer: FakedTimer): void {
     this.#known.add(timer);
     if (timer.deadline === Number.POSITIVE_INFINITY) this.#endless++;
     this.onArm();
   }
 
-  remove(timer: KnownTimer): void {
+  remove(timer: FakedTimer): void {
     this.#known.delete(timer);
     if (timer.deadline === Number.POSITIVE_INFINITY) this.#endless--;
   }
 
-  noteFired(timer: KnownTimer): void {
+  noteFired(timer: FakedTimer): void {
     this.remove(timer);
     this.#lastFired = timer;
   }
@@ -192,5 +203,35 @@ export class FakedTime implements VirtualTime, TimerHost {
     const booking = this.#due;
     this.#due = undefined;
     booking?.wake?.();
+  }
+}
+
+/** A timer with a label and an exact deadline, which those of the library do not have. */
+class FakedTimer extends HostTimer implements PendingTimer {
+  readonly label: string | undefined;
+  readonly ref: boolean;
+  readonly #time: FakedTime;
+
+  constructor(time: FakedTime, fire: () => void, options: TimerOptions) {
+    const ref = options.ref ?? true;
+    super(time, fire, ref);
+    this.label = options.label;
+    this.ref = ref;
+    this.#time = time;
+  }
+
+  protected override arm(delay: number): void {
+    super.arm(delay);
+    this.#time.add(this);
+  }
+
+  protected override disarm(): void {
+    this.#time.remove(this);
+    super.disarm();
+  }
+
+  protected override expire(): void {
+    this.#time.noteFired(this);
+    super.expire();
   }
 }

@@ -1,7 +1,8 @@
 import { requireMethods } from "@holdfast/kit";
+import { BaseTestClock, STALL_LIMITS } from "../testing/base-test-clock.ts";
 import type { TestClock } from "../testing/test-clock.ts";
 import type { FakeTimersClock } from "./fake-timers-clock.ts";
-import { FakedClock } from "./faked-clock.ts";
+import { FakedTime } from "./faked-time.ts";
 
 const METHODS = [
   "setTimeout",
@@ -70,5 +71,5 @@ function installedClock(): FakeTimersClock {
  */
 export function fromFakeTimers(clock: FakeTimersClock = installedClock()): TestClock {
   requireMethods("clock", clock, METHODS);
-  return new FakedClock(clock);
+  return new BaseTestClock(new FakedTime(clock), STALL_LIMITS);
 }

@@ -1,18 +1,37 @@
+import { currentContext } from "@holdfast/kit";
+import { BaseClock, requireCallback } from "../base-clock.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
-import { ContextClock } from "./context-clock.ts";
 import { HostTimer, type TimerHost } from "./host-timer.ts";
 
-/** A clock on the timers of a {@link TimerHost}. */
-export abstract class HostClock extends ContextClock {
-  readonly #host: TimerHost;
+/** The time of a platform or a library, with its timers. */
+export interface ClockHost extends TimerHost {
+  now(): number;
+}
 
-  constructor(host: TimerHost) {
+/**
+ * A clock on the timers of a {@link ClockHost}. Callbacks keep the async context of the `afterFunc` call, where the host
+ * would run them in that of the last reset.
+ */
+export class HostClock extends BaseClock {
+  readonly #host: ClockHost;
+
+  constructor(host: ClockHost) {
     super();
     this.#host = host;
   }
 
+  override now(): number {
+    return this.#host.now();
+  }
+
   override monotonic(): number {
     return this.#host.monotonic();
+  }
+
+  override afterFunc(delay: number, fire: () => void, options: TimerOptions = {}): Timer {
+    const duration = requireCallback(delay, fire, options);
+    const context = currentContext();
+    return this.arm(duration, () => context.runInAsyncScope(fire), options);
   }
 
   protected override arm(delay: number, fire: () => void, options: TimerOptions): Timer {

@@ -71,12 +71,8 @@ export class HostTimer extends BaseTimer {
   #book(delay: number): void {
     const leg = Math.min(delay, this.#host.longest);
     this.#uncovered -= leg;
-    this.#set(leg);
-  }
-
-  #set(delay: number): void {
     // A bound function is half as large as an arrow function with the scope that holds its `this`.
-    this.#handle = this.#host.set(this.#wake.bind(this, this.#cancelled), delay, this.#ref);
+    this.#handle = this.#host.set(this.#wake.bind(this, this.#cancelled), leg, this.#ref);
   }
 
   #wake(booking: number): void {
@@ -87,7 +83,7 @@ export class HostTimer extends BaseTimer {
       this.#book(this.#uncovered);
     } else if (left > 0 && left <= MAXIMUM_EARLINESS && this.#mayCorrect()) {
       this.#corrections++;
-      this.#set(1);
+      this.#book(1);
     } else {
       this.#handle = undefined;
       this.expire();

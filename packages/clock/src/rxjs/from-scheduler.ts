@@ -1,11 +1,10 @@
 import { requireMethods } from "@holdfast/kit";
 import type { SchedulerLike, Subscription } from "rxjs";
 import type { Clock } from "../clock.ts";
-import { HostClock } from "../host/host-clock.ts";
-import type { TimerHost } from "../host/host-timer.ts";
+import { type ClockHost, HostClock } from "../host/host-clock.ts";
 
 /** A scheduler as a host of timers. It has one time, which may go back. */
-class SchedulerHost implements TimerHost {
+class SchedulerHost implements ClockHost {
   /** `asyncScheduler` passes delays to `setInterval`. */
   readonly longest: number = 2 ** 31 - 1;
   readonly booksForever = false;
@@ -18,6 +17,10 @@ class SchedulerHost implements TimerHost {
   constructor(scheduler: SchedulerLike) {
     this.#scheduler = scheduler;
     this.#latest = scheduler.now();
+  }
+
+  now(): number {
+    return this.#scheduler.now();
   }
 
   monotonic(): number {
@@ -34,19 +37,6 @@ class SchedulerHost implements TimerHost {
 
   clear(action: Subscription): void {
     action.unsubscribe();
-  }
-}
-
-class SchedulerClock extends HostClock {
-  readonly #scheduler: SchedulerLike;
-
-  constructor(scheduler: SchedulerLike) {
-    super(new SchedulerHost(scheduler));
-    this.#scheduler = scheduler;
-  }
-
-  override now(): number {
-    return this.#scheduler.now();
   }
 }
 
@@ -93,5 +83,5 @@ class SchedulerClock extends HostClock {
  */
 export function fromScheduler(scheduler: SchedulerLike): Clock {
   requireMethods("scheduler", scheduler, ["now", "schedule"]);
-  return new SchedulerClock(scheduler);
+  return new HostClock(new SchedulerHost(scheduler));
 }

@@ -1,6 +1,7 @@
-import { requireFinite, simulatedTime } from "@holdfast/kit";
+import { currentContext, requireFinite, simulatedTime } from "@holdfast/kit";
+import { BaseClock, requireCallback } from "../base-clock.ts";
 import { bindMethods } from "../bind-methods.ts";
-import { ContextClock } from "../host/context-clock.ts";
+import type { Timer, TimerOptions } from "../clock.ts";
 import type {
   PendingTimer,
   RunOptions,
@@ -35,8 +36,8 @@ function requireDuration(duration: number): number {
   throw new RangeError(`duration must be at least 0: time does not go back, got ${duration}`);
 }
 
-/** The part of a {@link TestClock} that is the same for every {@link VirtualTime}. */
-export abstract class BaseTestClock extends ContextClock implements TestClock {
+/** A {@link TestClock} on any {@link VirtualTime}. Callbacks keep the async context of the `afterFunc` call. */
+export class BaseTestClock extends BaseClock implements TestClock {
   readonly #time: VirtualTime;
   readonly #control: TimeControl;
   readonly #watch: WaiterWatch;
@@ -55,11 +56,26 @@ export abstract class BaseTestClock extends ContextClock implements TestClock {
     };
   }
 
+  override now(): number {
+    return this.#time.now();
+  }
+
   override monotonic(): number {
     return this.#time.monotonic();
   }
 
-  abstract setSystemTime(instant: number): void;
+  override afterFunc(delay: number, fire: () => void, options: TimerOptions = {}): Timer {
+    const duration = requireCallback(delay, fire, options);
+    return this.#time.arm(duration, fire, options, currentContext());
+  }
+
+  protected override arm(delay: number, fire: () => void, options: TimerOptions): Timer {
+    return this.#time.arm(delay, fire, options);
+  }
+
+  setSystemTime(instant: number): void {
+    this.#time.setSystemTime(requireFinite("instant", instant));
+  }
 
   run<Value>(
     fn: (clock: this) => Value | PromiseLike<Value>,

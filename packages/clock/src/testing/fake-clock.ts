@@ -1,5 +1,4 @@
 import {
-  type CallbackContext,
   finite,
   type Kinds,
   notNegative,
@@ -8,9 +7,7 @@ import {
   requireFinite,
   requireOptions,
 } from "@holdfast/kit";
-import type { Timer, TimerOptions } from "../clock.ts";
 import { BaseTestClock, STALL_LIMITS } from "./base-test-clock.ts";
-import { FakeTimer } from "./fake-timer.ts";
 import type { TestClock } from "./test-clock.ts";
 import { type TieOrder, Timeline } from "./timeline.ts";
 
@@ -118,10 +115,6 @@ function tieOrderOf(ties: FakeClockOptions["ties"]): TieOrder {
  * ```
  */
 export class FakeClock extends BaseTestClock implements TestClock {
-  readonly #timeline: Timeline;
-  /** `now()` minus `monotonic()`. */
-  #wallOffset: number;
-
   /**
    * @param options - see {@link FakeClockOptions}
    * @throws RangeError or TypeError if an option is out of its range
@@ -130,31 +123,6 @@ export class FakeClock extends BaseTestClock implements TestClock {
     const given = read("options", options, "FakeClock", FAKE_CLOCK_OPTIONS);
     const { now: start = WALL_START, ties } = given;
     const { stallMs = STALL_LIMITS.stallMs, externalMs = STALL_LIMITS.externalMs } = given;
-    const timeline = new Timeline(MONOTONIC_START, tieOrderOf(ties));
-    super(timeline, { stallMs, externalMs });
-    this.#timeline = timeline;
-    this.#wallOffset = start - MONOTONIC_START;
-  }
-
-  override now(): number {
-    return this.#wallOffset + this.#timeline.monotonic();
-  }
-
-  /** @internal */
-  protected override armIn(
-    context: CallbackContext,
-    delay: number,
-    fire: () => void,
-    options: TimerOptions,
-  ): Timer {
-    return new FakeTimer(this.#timeline, delay, fire, options, context);
-  }
-
-  protected override arm(delay: number, fire: () => void, options: TimerOptions): Timer {
-    return new FakeTimer(this.#timeline, delay, fire, options);
-  }
-
-  override setSystemTime(instant: number): void {
-    this.#wallOffset = requireFinite("instant", instant) - this.#timeline.monotonic();
+    super(new Timeline(MONOTONIC_START, start, tieOrderOf(ties)), { stallMs, externalMs });
   }
 }

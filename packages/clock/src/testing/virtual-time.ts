@@ -1,3 +1,5 @@
+import type { CallbackContext } from "@holdfast/kit";
+import type { Timer, TimerOptions } from "../clock.ts";
 import type { PendingTimer } from "./test-clock.ts";
 
 /** A timer that has fired, for messages. */
@@ -7,7 +9,12 @@ export interface FiredTimer {
 
 /** Time that a test moves, with the timers armed on it. */
 export interface VirtualTime {
+  now(): number;
+  /** Sets the wall clock alone. */
+  setSystemTime(instant: number): void;
   monotonic(): number;
+  /** A timer, armed. `context` is that of the callback; a callback that only settles a promise needs none. */
+  arm(delay: number, fire: () => void, options: TimerOptions, context?: CallbackContext): Timer;
   /** The instant `duration` milliseconds from now, at the resolution of this time. */
   after(duration: number): number;
   /** The number of armed timers. */

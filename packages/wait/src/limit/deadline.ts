@@ -2,6 +2,7 @@ import {
   abortable,
   type Clock,
   type LateResult,
+  LinkedController,
   onAbort,
   realClock,
   type Timer,
@@ -70,8 +71,8 @@ export interface DeadlineOptions {
   readonly message?: string | (() => string) | undefined;
 }
 
-/** When signals of deadlines abort, on their clocks. */
-const ENDS = new WeakMap<AbortSignal, { readonly clock: Clock; readonly at: number }>();
+/** How long the deadlines leave their work, by the signals that they made. */
+const TIMES = new WeakMap<AbortSignal, () => number>();
 
 /**
  * Returns how long work under a signal may still take, for a step that must end before the whole does.
@@ -90,9 +91,7 @@ const ENDS = new WeakMap<AbortSignal, { readonly clock: Clock; readonly at: numb
  */
 export function timeLeft(signal: AbortSignal | undefined): number {
   if (signal !== undefined) requireSignal("signal", signal);
-  const end = signal && ENDS.get(signal);
-  if (end === undefined) return Number.POSITIVE_INFINITY;
-  return Math.max(end.at - end.clock.monotonic(), 0);
+  return (signal && TIMES.get(signal))?.() ?? Number.POSITIVE_INFINITY;
 }
 
 /**
@@ -128,12 +127,14 @@ export function timeLeft(signal: AbortSignal | undefined): number {
  * ```
  */
 export class Deadline implements Disposable {
-  /** Aborts at the end of the time, or with the parent. */
-  readonly signal: AbortSignal;
-  /** Undefined if `signal` is the parent. */
-  readonly #controller: AbortController | undefined;
-  #timer: Timer | undefined;
-  #subscription: Disposable | undefined;
+  readonly #timeout: number;
+  readonly #options: DeadlineOptions;
+  readonly #clock: Clock;
+  /** The signal of the parent, or a controller, which makes its signal when that is first read. */
+  #end!: AbortSignal | LinkedController;
+  #startedAt = 0;
+  #timer: Timer | undefined = undefined;
+  #subscription: Disposable | undefined = undefined;
   #timeoutError: TimeoutError | undefined = undefined;
 
   /**
@@ -143,32 +144,59 @@ export class Deadline implements Disposable {
    */
   constructor(timeout: number, options: DeadlineOptions = {}) {
     requireNotNegative("timeout", timeout);
-    const given = read("options", options, "Deadline", DEADLINE_OPTIONS);
-    const { clock = realClock, signal: parent, label = "timeout", cause, message } = given;
-    if (timeout === Number.POSITIVE_INFINITY && parent !== undefined) {
-      this.signal = parent;
+    this.#timeout = timeout;
+    this.#options = read("options", options, "Deadline", DEADLINE_OPTIONS);
+    this.#clock = this.#options.clock ?? realClock;
+    this.restart();
+  }
+
+  /**
+   * What ends a wait now: `signal`, or what makes it.
+   *
+   * @internal
+   */
+  get end(): AbortSignal | LinkedController {
+    return this.#end;
+  }
+
+  /** Aborts at the end of the time, or with the parent. */
+  get signal(): AbortSignal {
+    return this.signalOf(this.#end);
+  }
+
+  /**
+   * The signal of an {@link Deadline.end}, also of one before a restart.
+   *
+   * @internal
+   */
+  signalOf(end: AbortSignal | LinkedController): AbortSignal {
+    if (!(end instanceof LinkedController)) return end;
+    const { signal } = end;
+    if (end === this.#end && !TIMES.has(signal)) TIMES.set(signal, this.#timeLeft(this.#startedAt));
+    return signal;
+  }
+
+  /**
+   * Begins again, for other work: on the same timer, with another signal.
+   *
+   * @internal
+   */
+  restart(): void {
+    this[Symbol.dispose]();
+    const { signal: parent } = this.#options;
+    if (this.#timeout === Number.POSITIVE_INFINITY && parent !== undefined) {
+      this.#end = parent;
+      // The one listener. Without it, each wait would add and remove one of its own.
+      if (!parent.aborted) this.#subscription = onAbort(parent, () => {});
       return;
     }
-    const controller = new AbortController();
-    this.#controller = controller;
-    const abort = (reason: unknown): void => {
-      this[Symbol.dispose]();
-      controller.abort(reason);
-    };
-    const expire = (): void => {
-      const text = typeof message === "function" ? message() : message;
-      this.#timeoutError = new TimeoutError(timeout, { ...causeOf(cause), message: text });
-      abort(this.#timeoutError);
-    };
-    this.signal = controller.signal;
-    if (parent?.aborted) abort(parent.reason);
-    else if (timeout === 0) expire();
+    this.#startedAt = this.#clock.monotonic();
+    this.#end = new LinkedController();
+    if (parent?.aborted) this.#abort(parent.reason);
+    else if (this.#timeout === 0) this.#expire();
     else {
-      if (parent !== undefined) this.#subscription = onAbort(parent, abort);
-      this.#timer = timerOf(clock, timeout, expire, label);
-      const left = Math.min(timeout, timeLeft(parent));
-      if (left < Number.POSITIVE_INFINITY)
-        ENDS.set(controller.signal, { clock, at: clock.monotonic() + left });
+      this.#subscription = parent && onAbort(parent, (reason) => this.#abort(reason));
+      if (this.#timeout < Number.POSITIVE_INFINITY) this.#arm();
     }
   }
 
@@ -183,7 +211,7 @@ export class Deadline implements Disposable {
     onLate?: ((value: Value) => unknown) | LateResult<Value>,
   ): Promise<Value> {
     try {
-      return await abortable(work, this.signal, onLate, argument);
+      return await abortable(work, this.#end, onLate, argument);
     } catch (error) {
       throw this.withCaller(error);
     } finally {
@@ -199,8 +227,7 @@ export class Deadline implements Disposable {
    * @returns the same
    */
   withCaller(error: unknown): unknown {
-    if (this.#timeoutError !== undefined && error === this.#timeoutError)
-      recaptureStack(this.#timeoutError, this.withCaller);
+    if (this.isExpiry(error)) recaptureStack(error as TimeoutError, this.withCaller);
     return error;
   }
 
@@ -215,8 +242,7 @@ export class Deadline implements Disposable {
 
   /** Disposes, and aborts a signal of its own, as the end of a wait cancels its context in Go. */
   cancel(): void {
-    this[Symbol.dispose]();
-    this.#controller?.abort();
+    this.#abort();
   }
 
   /** Stops the timer and leaves the parent. */
@@ -224,17 +250,32 @@ export class Deadline implements Disposable {
     this.#timer?.stop();
     this.#subscription?.[Symbol.dispose]();
   }
-}
 
-function timerOf(
-  clock: Clock,
-  timeout: number,
-  expire: () => void,
-  label: string,
-): Timer | undefined {
-  return timeout < Number.POSITIVE_INFINITY
-    ? clock.afterFunc(timeout, expire, { label })
-    : undefined;
+  /** A function for the milliseconds until a signal of now aborts, at least 0. A later restart changes nothing for it. */
+  #timeLeft(startedAt: number): () => number {
+    return () => {
+      const left = startedAt + this.#timeout - this.#clock.monotonic();
+      return Math.max(Math.min(left, timeLeft(this.#options.signal)), 0);
+    };
+  }
+
+  #arm(): void {
+    const { label = "timeout" } = this.#options;
+    if (this.#timer !== undefined) this.#timer.reset(this.#timeout);
+    else this.#timer = this.#clock.afterFunc(this.#timeout, () => this.#expire(), { label });
+  }
+
+  #expire(): void {
+    const { cause, message } = this.#options;
+    const text = typeof message === "function" ? message() : message;
+    this.#timeoutError = new TimeoutError(this.#timeout, { ...causeOf(cause), message: text });
+    this.#abort(this.#timeoutError);
+  }
+
+  #abort(reason?: unknown): void {
+    this[Symbol.dispose]();
+    if (this.#end instanceof LinkedController) this.#end.abort(reason);
+  }
 }
 
 function causeOf(cause: (() => unknown) | undefined): ErrorOptions | undefined {

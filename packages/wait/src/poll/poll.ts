@@ -17,7 +17,7 @@ import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
 import { loop } from "../loop/loop.ts";
 import type { LoopOptions } from "../loop/loop-options.ts";
-import { LateVerdict } from "../retry/late-verdict.ts";
+import { Attempts } from "../retry/attempts.ts";
 import { RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
 import type { Attempt } from "../retry/retry-options.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
@@ -171,24 +171,19 @@ export async function poll<Value>(
   };
   const whole = new Deadline(timeout, { clock, signal: stop, message, cause: () => lastError });
   const { signal } = whole;
-  let limit: Deadline;
 
-  const late = new LateVerdict();
-  const run = (): Promise<Value> => {
-    const verdict = late.take();
+  const attempts = new Attempts(fn, { clock, attemptTimeout, signal, shown: signal });
+  const run = (): Value | PromiseLike<Value> => {
+    const verdict = attempts.takeVerdict();
     if (verdict !== undefined) throw verdict.error;
     startedAt = clock.monotonic();
-    limit = new Deadline(attemptTimeout, { clock, signal });
-    const given = { attempt: ++attempt, signal: limit.signal };
-    // A deadline that never comes would be a frame in the stack of every error.
-    return attemptTimeout === NEVER
-      ? abortable(fn, signal, undefined, given)
-      : limit.wait(fn, given, late);
+    return attempts.begin(++attempt);
   };
   const failed = (error: unknown): unknown => {
     startedAt = undefined;
+    attempts.failed(error);
     if (isTerminalError(error)) throw error;
-    const isLate = limit.signal.aborted && error === limit.signal.reason;
+    const isLate = attempts.hasTimedOut(error);
     const after = RetryAfterError.delayOf(error);
     if (after === NEVER || !(isLate || after !== undefined || onError)) throw error;
     lastError = error;
@@ -197,6 +192,7 @@ export async function poll<Value>(
   };
   const delay = (): number => {
     startedAt = undefined;
+    attempts[Symbol.dispose]();
     const milliseconds = withRetryAfter(nextDelay(), demand, maxRetryAfter);
     demand = undefined;
     return milliseconds;
@@ -207,6 +203,7 @@ export async function poll<Value>(
     if (done === undefined) throw whole.withCaller(signal.reason);
     return done.value as Truthy<Value>;
   } finally {
+    attempts[Symbol.dispose]();
     whole[Symbol.dispose]();
   }
 }

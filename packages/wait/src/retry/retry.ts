@@ -1,4 +1,4 @@
-import { abortable, onAbort, realClock } from "@holdfast/clock";
+import { abortable, realClock } from "@holdfast/clock";
 import {
   abortSignal,
   above,
@@ -13,15 +13,15 @@ import {
   read,
   requireFunction,
   requireNotNegative,
+  retryAfterOf,
   whole,
 } from "@holdfast/kit";
 import type { BackoffOptions } from "../delay/backoff-options.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { Deadline } from "../limit/deadline.ts";
-import { isTimeoutError } from "../limit/timeout-error.ts";
-import { LateVerdict } from "./late-verdict.ts";
-import { RetryAfterError, withRetryAfter } from "./retry-after-error.ts";
+import { Attempts } from "./attempts.ts";
+import { RetryAfterError } from "./retry-after-error.ts";
 import type { Attempt, RetryContext, RetryOptions } from "./retry-options.ts";
 import { isTerminalError } from "./terminal-error.ts";
 
@@ -115,44 +115,37 @@ export async function retry<Value>(
 ): Promise<Value> {
   requireFunction("fn", fn);
   const plan = readOptions(options);
-  const { clock, attemptTimeout, budget } = plan;
-  budget?.use(clock);
+  const { clock, attemptTimeout, shown } = plan;
   const start = clock.monotonic();
 
   let lastError: unknown;
-  /** The last error that was not a timeout: timeouts caused by timeouts would form an endless chain. */
-  let lastFailure: unknown;
-  const late = new LateVerdict();
-  const deadline = new Deadline(plan.timeout, { clock, signal: plan.stop, cause: () => lastError });
-  const { signal } = deadline;
-  // The one listener of the call. Without it, each attempt and each sleep would add and remove one of its own.
-  const listener = onAbort(signal, () => {});
-
-  const callOnce = (attempt: number): Promise<Value> => {
-    // A deadline that never comes would be a frame in the stack of every error.
-    if (attemptTimeout === NEVER) return abortable(fn, signal, undefined, { attempt, signal });
-    const limit = new Deadline(attemptTimeout, { clock, signal, cause: () => lastFailure });
-    return limit.wait(fn, { attempt, signal: limit.signal }, late);
-  };
-
+  const deadline = deadlineOf(plan, () => lastError);
+  const signal = deadline?.signal;
+  const attempts = new Attempts(fn, { clock, attemptTimeout, signal, shown });
   try {
-    signal.throwIfAborted();
-    budget?.call();
+    plan.budget?.call();
     for (let attempt = 1; ; attempt++) {
       try {
-        return await callOnce(attempt);
+        return await attempts.begin(attempt, lastError);
       } catch (error) {
-        lastError = error;
-        lastFailure = isTimeoutError(error) ? lastFailure : error;
-        await pause(plan, { attempt, error, start, signal }, late);
+        lastError = attempts.failed(error);
+        await pause(plan, { attempt, error, start, signal }, attempts);
       }
     }
   } catch (error) {
-    throw isStop(error, signal) ? deadline.withCaller(signal.reason) : error;
+    if (deadline === undefined || !isStop(error, deadline.signal)) throw error;
+    throw deadline.withCaller(deadline.signal.reason);
   } finally {
-    listener[Symbol.dispose]();
-    deadline[Symbol.dispose]();
+    attempts[Symbol.dispose]();
+    deadline?.[Symbol.dispose]();
   }
+}
+
+/** Ends the call; undefined if nothing does. Throws if the signal has aborted already. */
+function deadlineOf({ clock, stop, timeout }: Plan, cause: () => unknown): Deadline | undefined {
+  stop?.throwIfAborted();
+  if (stop === undefined && timeout === NEVER) return undefined;
+  return new Deadline(timeout, { clock, signal: stop, cause });
 }
 
 /** A failed attempt. */
@@ -161,15 +154,15 @@ interface Failure {
   readonly error: unknown;
   /** Instant of the call. */
   readonly start: number;
-  /** Ends the call. */
-  readonly signal: AbortSignal;
+  /** Ends the call; undefined if nothing does. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /**
  * Waits between two attempts. Throws the error of the first one if no other may follow. A verdict that comes meanwhile
  * takes the place of that error.
  */
-async function pause(plan: Plan, failure: Failure, late: LateVerdict): Promise<void> {
+async function pause(plan: Plan, failure: Failure, attempts: Attempts<unknown>): Promise<void> {
   const { clock, budget } = plan;
   let delay = planDelay(plan, failure);
   const reserved = budget?.reserve();
@@ -181,47 +174,49 @@ async function pause(plan: Plan, failure: Failure, late: LateVerdict): Promise<v
     reserved?.giveBack();
     throw error;
   }
-  const verdict = late.take();
+  const verdict = attempts.takeVerdict();
   if (verdict === undefined) return;
   reserved?.giveBack();
-  await pause(plan, { ...failure, ...verdict }, late);
+  await pause(plan, { ...failure, ...verdict }, attempts);
 }
 
 /** Chooses the delay before the next attempt, or throws the error if none may follow. */
 function planDelay(plan: Plan, failure: Failure): number {
   const { attempt, error, signal } = failure;
   if (isStop(error, signal) || isTerminalError(error) || attempt > plan.retries) throw error;
-  const delay = withRetryAfter(plan.nextDelay(), error, plan.maxRetryAfter);
+  const planned = plan.nextDelay();
+  const after = retryAfterOf(error, plan.maxRetryAfter) ?? 0;
+  const delay = Math.max(planned, after);
   // No hook is called if no attempt can follow. A `delay` hook can still choose 0.
   if (plan.chooseDelay !== undefined) {
     requireTime(plan, failure, 0);
     return delay;
   }
-  if (RetryAfterError.delayOf(error) === NEVER) throw error;
+  if (after === NEVER) throw error;
   requireTime(plan, failure, delay);
   return delay;
 }
 
 /** Asks the hooks in their order. Resolves with the delay, or rejects with the error if it ends the call. */
 async function askHooks(plan: Plan, failure: Failure, next: number): Promise<number> {
-  const { stop, clock, retries, shouldRetry, chooseDelay, onRetry } = plan;
+  const { clock, retries, shown, shouldRetry, chooseDelay, onRetry } = plan;
   const { attempt, error, start, signal } = failure;
   let delay = next;
   const context = (): RetryContext => {
     const elapsed = clock.monotonic() - start;
     const retriesLeft = retries - attempt + 1;
-    return Object.freeze({ attempt, error, delay, elapsed, retriesLeft, signal: stop });
+    return Object.freeze({ attempt, error, delay, elapsed, retriesLeft, signal: shown });
   };
-  if (shouldRetry !== undefined && !(await abortable(() => shouldRetry(context()), signal)))
-    throw error;
+  const ask = <Answer>(hook: () => Answer | PromiseLike<Answer>): Answer | PromiseLike<Answer> =>
+    signal === undefined ? hook() : abortable(hook, signal);
+  if (shouldRetry !== undefined && !(await ask(() => shouldRetry(context())))) throw error;
   if (chooseDelay !== undefined) {
     requireTime(plan, failure, 0);
-    const chosen = await abortable(() => chooseDelay(context(), delay), signal);
-    delay = requireNotNegative("options.delay()", chosen);
+    delay = requireNotNegative("options.delay()", await ask(() => chooseDelay(context(), delay)));
   }
   requireTime(plan, failure, delay);
   if (onRetry !== undefined) {
-    await abortable(() => onRetry(context()), signal);
+    await ask(() => onRetry(context()));
     requireTime(plan, failure, delay);
   }
   return delay;
@@ -241,14 +236,19 @@ type Plan = ReturnType<typeof readOptions>;
 /** The options, read once and checked, with their defaults. */
 function readOptions(options: RetryOptions) {
   const given = read("options", options, "retry", RETRY_OPTIONS);
-  const { signal: stop = new AbortController().signal, clock = realClock } = given;
-  const { backoff = DEFAULT_BACKOFF, maxElapsed = NEVER, timeout = NEVER } = given;
-  const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = given;
-  const isEndless = [maxElapsed, timeout].every((limit) => limit === NEVER);
-  const { retries = isEndless ? 10 : NEVER } = given;
-  const { budget, shouldRetry, delay: chooseDelay, onRetry } = given;
+  const { backoff = DEFAULT_BACKOFF, signal: stop, clock = realClock, budget } = given;
+  const { signal: shown = new AbortController().signal } = given;
+  const { shouldRetry, delay: chooseDelay, onRetry } = given;
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
-  const limits = { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter, budget };
-  const hasHooks = [shouldRetry, chooseDelay, onRetry].some((hook) => hook !== undefined);
-  return { stop, clock, nextDelay, ...limits, hasHooks, shouldRetry, chooseDelay, onRetry };
+  budget?.use(clock);
+  const hasHooks = [shouldRetry, chooseDelay, onRetry].some(Boolean);
+  const hooks = { hasHooks, shouldRetry, chooseDelay, onRetry };
+  return { stop, shown, clock, nextDelay, budget, ...limitsOf(given), ...hooks };
+}
+
+function limitsOf(given: RetryOptions) {
+  const { maxElapsed = NEVER, timeout = NEVER, attemptTimeout = NEVER } = given;
+  const { retries = Math.min(maxElapsed, timeout) === NEVER ? 10 : NEVER } = given;
+  const { maxRetryAfter = MAX_RETRY_AFTER } = given;
+  return { retries, maxElapsed, timeout, attemptTimeout, maxRetryAfter };
 }

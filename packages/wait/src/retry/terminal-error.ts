@@ -71,7 +71,7 @@ export class TerminalError extends Error {
  * ```
  */
 export function isTerminalError(error: unknown): boolean {
-  return findTerminalError(error) !== undefined;
+  return findByCode(error, CODE) !== undefined;
 }
 
 /**
