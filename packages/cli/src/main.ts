@@ -5,7 +5,7 @@ import { type Clock, realClock } from "@holdfast/clock";
 import { CommanderError } from "commander";
 import { type Cut, cutArguments } from "./arguments.ts";
 import { EXIT } from "./exit-code.ts";
-import { flushed } from "./output.ts";
+import { flushed, unblockTerminals } from "./output.ts";
 import { printable } from "./printable.ts";
 import { effectOf, onSignals, signalsWith } from "./signals.ts";
 
@@ -55,6 +55,7 @@ function print(text: string): number {
 
 // Whoever reads no more, as `head` behind a pipe, ends no wait and no command.
 for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
+unblockTerminals();
 
 // A terminal that has gone makes Node abort when it exits and wants to restore its settings, unless it is closed.
 const terminals = [0, 1, 2].filter((fd) => isatty(fd));

@@ -21,7 +21,14 @@ import {
   wholeNumber,
 } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
-import { hurry, type Output, type OutputOptions, openOutput, Relay } from "./output.ts";
+import {
+  flushed,
+  hurryAfter,
+  type Output,
+  type OutputOptions,
+  openOutput,
+  Relay,
+} from "./output.ts";
 import { isSignalName, ProcessGroup } from "./process-group.ts";
 import { StopSignals } from "./stop-signals.ts";
 
@@ -64,6 +71,8 @@ interface Outcome {
 const LOOKED_AT = 1_000_000;
 /** Longest input that is kept for every attempt, in bytes. */
 const LONGEST_INPUT = 256_000_000;
+/** How much of a buffered output waits for a reader, in bytes. */
+const MOST_WAITING = 8_000_000;
 /** How long an attempt that is over waits for the rest of its stderr, in milliseconds. */
 const REST = 200;
 
@@ -120,7 +129,7 @@ class RetryRun {
   #attempts = 0;
   #last: Outcome | undefined;
   /** Writes the output of the last attempt, with `--buffer`. */
-  #flush: () => void = () => undefined;
+  #flush: () => Promise<void> = async () => undefined;
 
   constructor(launch: Launch, options: RetryCliOptions, { clock, output, input }: RetryParts) {
     this.#launch = launch;
@@ -134,6 +143,7 @@ class RetryRun {
 
   async run(): Promise<number> {
     const { attempts, deadline, grace } = this.#options;
+    hurryAfter(deadline, this.#clock);
     using stops = new StopSignals({
       grace,
       keepsTerminal: this.#keepsTerminal,
@@ -161,7 +171,7 @@ class RetryRun {
       }
       if (!(error instanceof AttemptError)) throw error;
     } finally {
-      this.#flush();
+      await this.#flush();
       if (folder !== "") rmSync(folder, { recursive: true, force: true });
     }
     const last = this.#last as Outcome;
@@ -217,6 +227,7 @@ class RetryRun {
       clock: this.#clock,
       onProblem: (message) => this.#output.error(message),
     });
+    buffered?.close();
     const errors = this.#passInputAndErrors(group);
     const limit = this.#limit(group);
     const outcome = await stops.during(group, async (): Promise<Outcome> => {
@@ -251,7 +262,6 @@ class RetryRun {
     let over: Outcome["over"];
     const timer = this.#clock.afterFunc(Math.max(0, Math.min(timeout, left)), () => {
       over = timeout <= left ? "timeout" : "deadline";
-      if (over === "deadline") hurry();
       void group.stop(grace);
     });
     return { over: () => over, stop: () => timer.stop() };
@@ -291,14 +301,21 @@ class RetryRun {
   #openBuffers(folder: string) {
     const paths = [join(folder, "stdout"), join(folder, "stderr")] as const;
     const [out, errors] = paths.map((path) => openSync(path, "w", 0o600)) as [number, number];
-    this.#flush = () => {
-      for (const fd of [out, errors]) closeSync(fd);
-      for (const chunk of readChunks(paths[0])) process.stdout.write(chunk);
-      for (const chunk of readChunks(paths[1])) process.stderr.write(chunk);
-      this.#flush = () => undefined;
+    this.#flush = async () => {
+      await this.#print(paths[0], process.stdout);
+      await this.#print(paths[1], process.stderr);
     };
     const read = () => readPart(paths[1], -LOOKED_AT).toString("utf8");
-    return { out, errors, read };
+    const close = () => [out, errors].forEach(closeSync);
+    return { out, errors, read, close };
+  }
+
+  /** Prints a file. No more of it waits for the reader than {@link MOST_WAITING}. */
+  async #print(path: string, target: NodeJS.WriteStream): Promise<void> {
+    for (const chunk of readChunks(path)) {
+      target.write(chunk);
+      if (target.writableLength > MOST_WAITING && !(await flushed(this.#clock))) return;
+    }
   }
 
   /** Whether an outcome asks for another attempt, if the limits allow one. */

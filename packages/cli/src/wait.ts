@@ -28,7 +28,7 @@ import {
 import { codeOfSignal, EXIT } from "./exit-code.ts";
 import type { StatusRanges } from "./http-check.ts";
 import { bodyOf, headerOf, statusOf } from "./http-values.ts";
-import { hurry, type Output, type OutputOptions, openOutput, Relay } from "./output.ts";
+import { hurry, hurryAfter, type Output, type OutputOptions, openOutput, Relay } from "./output.ts";
 import { ProcessGroup } from "./process-group.ts";
 import { StopSignals } from "./stop-signals.ts";
 import { createTarget, type Target, type TargetOptions } from "./target.ts";
@@ -79,6 +79,7 @@ export async function waitMain({ own, command }: Cut, clock: Clock): Promise<num
   const keepsTerminal = process.stdin.isTTY;
   using stops = new StopSignals({ grace: options.grace, keepsTerminal, clock, output });
   const startedAt = clock.monotonic();
+  if (launch === undefined) hurryAfter(options.timeout, clock);
   const tools: Tools = { clock, output, stops, keepsTerminal, startedAt, signal: stops.idle };
   if (options.server === undefined) return await waitThenRun(targets, launch, options, tools);
   return await withServer(options.server, targets, launch as Launch, { options, tools });
