@@ -33,8 +33,8 @@ export async function runMain(cut: Cut, clock: Clock): Promise<number> {
   if (command !== undefined) return await command({ own: rest, command: cut.command }, clock);
   const options = parseRunOptions(cut);
   const output = openOutput(options);
-  const isOnce = isReadOnce(options.file);
-  const first = readManifest(options.file);
+  const isOnce = await isReadOnce(options.file);
+  const first = await readManifest(options.file, { clock, pipes: true });
   const problem = problemOf(first, options.file);
   if (problem !== undefined) {
     process.stderr.write(`${problem}\n`);

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { readText } from "@holdfast/controller/internal";
 import { formatDuration, shellLaunch } from "../../arguments.ts";
 import {
   type BackoffSpec,
@@ -11,6 +10,7 @@ import {
 } from "./manifest.ts";
 import { formatPath, type ManifestIssue } from "./manifest-issue.ts";
 import type { ManifestDraft, ProbeDraft, ProcessDraft } from "./manifest-schema.ts";
+import type { TextOf } from "./parse-manifest.ts";
 
 const DEFAULT_BACKOFF: BackoffSpec = {
   duration: 1_000,
@@ -110,10 +110,14 @@ function launchOf(name: string, { command, args, shell }: ProcessDraft) {
 }
 
 /** Variables of `envFile`, then those of `env`. */
-function envOf(name: string, { env = {}, envFile }: ProcessDraft, directory: string) {
+function envOf(
+  name: string,
+  { env = {}, envFile }: ProcessDraft,
+  { directory, textOf }: Surroundings,
+) {
   if (envFile === undefined) return env;
   try {
-    const variables = parseEnv(readText(resolve(directory, envFile)));
+    const variables = parseEnv(textOf(resolve(directory, envFile)));
     return { ...(variables as Record<string, string>), ...env };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -204,6 +208,7 @@ function portIssue(spec: ProcessSpec): ManifestIssue | undefined {
 interface Surroundings {
   readonly draft: ManifestDraft;
   readonly directory: string;
+  readonly textOf: TextOf;
   readonly report: (issue: ManifestIssue | undefined) => void;
 }
 
@@ -211,12 +216,13 @@ interface Surroundings {
 function resolveProcess(
   name: string,
   process: ProcessDraft,
-  { draft, directory, report }: Surroundings,
+  surroundings: Surroundings,
 ): ProcessSpec | undefined {
+  const { draft, directory, report } = surroundings;
   const backoff = resolveBackoff(process.backoff, draft.backoff);
   report(backoffIssue({ name, own: process.backoff, common: draft.backoff, backoff }));
   const launch = launchOf(name, process);
-  const env = envOf(name, process, directory);
+  const env = envOf(name, process, surroundings);
   if (isIssue(launch)) report(launch);
   if (isIssue(env)) report(env);
   if (isIssue(launch) || isIssue(env) || process.disabled === true) return undefined;
@@ -243,6 +249,7 @@ function resolveProcess(
 export function resolveManifest(
   draft: ManifestDraft,
   directory: string,
+  textOf: TextOf,
 ): { readonly manifest: Manifest; readonly issues: readonly ManifestIssue[] } {
   const processes = new Map<string, ProcessSpec>();
   /** By message: a mistake in several processes is reported once. */
@@ -251,7 +258,7 @@ export function resolveManifest(
     if (issue !== undefined) issues.set(issue.message, issue);
   };
   for (const [name, process] of Object.entries(draft.processes)) {
-    const spec = resolveProcess(name, process, { draft, directory, report });
+    const spec = resolveProcess(name, process, { draft, directory, textOf, report });
     if (spec !== undefined) processes.set(name, spec);
   }
   for (const spec of processes.values())
