@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
+import { readText } from "@holdfast/controller/internal";
 import { programLogger } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";
@@ -100,7 +100,7 @@ function serverOf(env: Readonly<Record<string, string | undefined>>): URL {
 
 function namespaceIn(directory: string): string | undefined {
   try {
-    const namespace = readFileSync(join(directory, "namespace"), "utf8").trim();
+    const namespace = readText(join(directory, "namespace")).trim();
     return namespace === "" ? undefined : namespace;
   } catch {
     return undefined; // not every token is mounted with a namespace
