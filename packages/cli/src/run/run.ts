@@ -80,7 +80,9 @@ function timeUp(board: Board): End {
   return { why: "time is up", code: hasFailed ? 1 : EXIT.ok };
 }
 
-const BROKEN_PIPE = codeOfSignal("SIGPIPE");
+const CLOSED: End = { why: "the output was closed", code: codeOfSignal("SIGPIPE") };
+/** A terminal that has closed fails before its SIGHUP comes, or without one. */
+const GONE: End = { why: "SIGHUP", code: codeOfSignal("SIGHUP") };
 
 /** One `holdfast run`, from its start to its exit code. */
 class Run {
@@ -198,7 +200,9 @@ class Run {
     const { logs: directory, raw = false, output } = this.#options;
     const { stdout } = process;
     if (!this.#hasTable)
-      stdout.on("error", () => this.#stop({ why: "the output was closed", code: BROKEN_PIPE }));
+      stdout.on("error", ({ code }: NodeJS.ErrnoException) =>
+        this.#stop(code === "EIO" ? GONE : CLOSED),
+      );
     const relay = output && !this.#hasTable ? new Relay(stdout) : undefined;
     return new ProcessOutput({ directory, relay, raw, onProblem });
   }
