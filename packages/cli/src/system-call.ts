@@ -30,6 +30,7 @@ interface Answer {
 
 /** Makes the calls. Its own threads may hang as well: it ends by SIGKILL. */
 const PROGRAM = `
+process.title = "holdfast, looking up names and files";
 const dns = require("node:dns/promises");
 const { constants } = require("node:fs");
 const { open, realpath, stat } = require("node:fs/promises");
