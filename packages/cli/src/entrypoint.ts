@@ -10,20 +10,29 @@ const { SIGTERM } = constants.signals;
  */
 export function entrypointProblem(): string | undefined {
   if (process.pid === 1) return "runs as pid 1: use docker run --init to reap orphans";
-  let runner: { readonly name: string; readonly pid: number } | undefined;
-  let isBelowShell = false;
-  // A runner starts a shell that runs this program, or a runner again: the outermost is meant.
-  for (let pid = process.ppid; pid > 0; pid = parentOf(pid)) {
-    const [program = "", script = ""] = commandOf(pid);
-    const name = runnerOf(program, script);
-    if (name !== undefined) runner = { name, pid };
-    else if (!/^-?(?:ba|da|a|z|k)?sh$/.test(basename(program))) break;
-    else isBelowShell = pid === 1 && !minds(pid, SIGTERM);
-  }
-  if (runner?.pid === 1 || (runner !== undefined && parentOf(runner.pid) === 1))
+  const starters = startersOf(process.ppid);
+  // A runner may start another one: the outermost is meant.
+  const runner = starters.findLast(({ name }) => name !== undefined);
+  if (runner !== undefined && (runner.pid === 1 || parentOf(runner.pid) === 1))
     return `${runner.name} is the entrypoint, and loses SIGTERM: start node_modules/.bin/holdfast itself`;
-  if (!isBelowShell) return undefined;
+  const first = starters.at(-1);
+  if (first?.pid !== 1 || first.name !== undefined || minds(1, SIGTERM)) return undefined;
   return "a shell is the entrypoint, and loses SIGTERM: let it start holdfast with exec, as its last command";
+}
+
+interface Starter {
+  readonly pid: number;
+  /** Undefined for a shell. */
+  readonly name: string | undefined;
+}
+
+/** A process, its parent and so on, as long as they are shells and runners of scripts. */
+function startersOf(pid: number): readonly Starter[] {
+  if (pid <= 0) return [];
+  const [program = "", script = ""] = commandOf(pid);
+  const name = runnerOf(program, script);
+  const isShell = /^-?(?:ba|da|a|z|k)?sh$/.test(basename(program));
+  return name === undefined && !isShell ? [] : [{ pid, name }, ...startersOf(parentOf(pid))];
 }
 
 /** A program that runs scripts, and ends at SIGTERM or ignores it without a word to them. pnpm, yarn 4 and bun hand it on. */

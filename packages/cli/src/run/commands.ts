@@ -68,9 +68,13 @@ function remote(name: string): Command {
 async function holderOf(parser: Command): Promise<Holder> {
   const { file } = parser.opts<{ readonly file?: string }>();
   const all = runningSupervisors().filter(({ url }) => url !== undefined);
-  const wanted = file === undefined ? undefined : await realPath(file).catch(() => "");
-  const paths = await Promise.all(all.map((one) => wanted && realPath(one.file).catch(() => "")));
-  const meant = all.filter((_, index) => wanted !== "" && paths[index] === wanted);
+  const pathOf = (path: string): Promise<string | undefined> =>
+    realPath(path).catch(() => undefined);
+  const wanted = file === undefined ? undefined : await pathOf(file);
+  const paths = await Promise.all(all.map(async (one) => wanted && (await pathOf(one.file))));
+  const meant = all.filter(
+    (_, index) => file === undefined || (wanted !== undefined && paths[index] === wanted),
+  );
   const [holder] = meant;
   if (holder === undefined) return usage(parser, "no holdfast run with a page is running");
   if (meant.length > 1)

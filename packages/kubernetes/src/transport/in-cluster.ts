@@ -1,6 +1,6 @@
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
-import { readText } from "@holdfast/controller/internal";
 import { programLogger } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";
@@ -100,10 +100,21 @@ function serverOf(env: Readonly<Record<string, string | undefined>>): URL {
 
 function namespaceIn(directory: string): string | undefined {
   try {
-    const namespace = readText(join(directory, "namespace")).trim();
+    const namespace = beginningOf(join(directory, "namespace")).trim();
     return namespace === "" ? undefined : namespace;
   } catch {
     return undefined; // not every token is mounted with a namespace
+  }
+}
+
+/** The first bytes of a file; none of a pipe. A name is far shorter. */
+function beginningOf(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const part = Buffer.alloc(1_024);
+    return part.toString("utf8", 0, readSync(file, part));
+  } finally {
+    closeSync(file);
   }
 }
 

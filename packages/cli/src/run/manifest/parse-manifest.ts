@@ -6,10 +6,7 @@ import type { ManifestError } from "./manifest-error.ts";
 import { type ManifestIssue, manifestIssues } from "./manifest-issue.ts";
 import { manifestSchema } from "./manifest-schema.ts";
 import { type Flaw, readYaml, type Yaml } from "./read-yaml.ts";
-import { resolveManifest } from "./resolve-manifest.ts";
-
-/** The text of a file that a manifest names, by its absolute path; throws why it cannot be read. */
-export type TextOf = (path: string) => string;
+import { resolveManifest, type TextOf } from "./resolve-manifest.ts";
 
 /** A manifest that can be run, or everything that keeps it from being one. */
 export type ParsedManifest =

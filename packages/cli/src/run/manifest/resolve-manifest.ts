@@ -10,7 +10,6 @@ import {
 } from "./manifest.ts";
 import { formatPath, type ManifestIssue } from "./manifest-issue.ts";
 import type { ManifestDraft, ProbeDraft, ProcessDraft } from "./manifest-schema.ts";
-import type { TextOf } from "./parse-manifest.ts";
 
 const DEFAULT_BACKOFF: BackoffSpec = {
   duration: 1_000,
@@ -204,6 +203,9 @@ function portIssue(spec: ProcessSpec): ManifestIssue | undefined {
     "has probes with the port auto and with a fixed one; expected one of both",
   );
 }
+
+/** The text of a file that a manifest names, by its absolute path; throws why it cannot be read. */
+export type TextOf = (path: string) => string;
 
 interface Surroundings {
   readonly draft: ManifestDraft;
