@@ -8,6 +8,7 @@ import { EXIT } from "./exit-code.ts";
 import { flushed, unblockTerminals } from "./output.ts";
 import { printable } from "./printable.ts";
 import { effectOf, onSignals, signalsWith } from "./signals.ts";
+import { expectCalls } from "./system-call.ts";
 
 const USAGE = `Usage: holdfast COMMAND [options]
 
@@ -24,7 +25,13 @@ type Main = (cut: Cut, clock: Clock) => Promise<number>;
 const COMMANDS = new Map<string, () => Promise<Main>>([
   ["wait", async () => (await import("./wait.ts")).waitMain],
   ["retry", async () => (await import("./retry.ts")).retryMain],
-  ["run", async () => (await import("./run/run.ts")).runMain],
+  [
+    "run",
+    async () => {
+      expectCalls(); // It will read a manifest.
+      return (await import("./run/run.ts")).runMain;
+    },
+  ],
 ]);
 function version(): string {
   const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");

@@ -113,6 +113,11 @@ function startCaller(): ChildProcess {
   return started;
 }
 
+/** Starts the process that makes the calls, while this one loads what asks for them. */
+export function expectCalls(): void {
+  caller ??= startCaller();
+}
+
 /** The answer to a request; that of the same request, if it is under way. */
 function call(request: Request): Promise<unknown> {
   // What is read may have changed since a read began.
