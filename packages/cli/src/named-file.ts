@@ -1,3 +1,4 @@
+import { createReadStream, fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { type Clock, onAbort } from "@holdfast/clock";
@@ -36,7 +37,7 @@ export async function readNamed(
   const fd = descriptorOf(file);
   const read = (own: AbortSignal): Promise<Buffer> => {
     if (fd === undefined) return readFile(file, { pipes, longest });
-    return readStream(fd === 0 ? process.stdin : new Socket({ fd }), longest, own);
+    return readStream(fd === 0 ? process.stdin : streamOf(fd), longest, own);
   };
   return await withTimeout(read, timeout, { clock, signal });
 }
@@ -46,6 +47,12 @@ export function descriptorOf(file: string): number | undefined {
   if (file === "-" || file === "/dev/stdin") return 0;
   const [, digits] = /^\/(?:dev|proc\/self)\/fd\/(\d+)$/.exec(file) ?? [];
   return digits === undefined ? undefined : Number(digits);
+}
+
+/** A pipe is read as a socket is: without a thread, which it could keep. */
+function streamOf(fd: number): Readable {
+  const isPipe = fstatSync(fd).isFIFO() || fstatSync(fd).isSocket();
+  return isPipe ? new Socket({ fd }) : createReadStream("", { fd });
 }
 
 async function readStream(stream: Readable, longest: number, signal: AbortSignal): Promise<Buffer> {
