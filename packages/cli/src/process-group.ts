@@ -14,7 +14,7 @@ import { constants } from "node:os";
 import { resolve } from "node:path";
 import { isatty } from "node:tty";
 import type { Clock } from "@holdfast/clock";
-import { readPart } from "@holdfast/controller/internal";
+import { readPart } from "@holdfast/kit/node";
 import { poll, withTimeout } from "@holdfast/wait";
 import type { Launch } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";

@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "@holdfast/clock";
-import { readChunks, readPart } from "@holdfast/controller/internal";
+import { readChunks, readPart } from "@holdfast/kit/node";
 import { type BackoffOptions, type BackoffStrategy, isTimeoutError, retry } from "@holdfast/wait";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {

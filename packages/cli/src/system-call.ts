@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { getDefaultResultOrder, type LookupAddress, type LookupAllOptions } from "node:dns";
 import type { LookupFunction } from "node:net";
-import type { ReadFileOptions } from "@holdfast/controller/internal";
+import type { ReadFileOptions } from "@holdfast/kit/node";
 
 /** What a call asks for. */
 type Request =

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import type { LiveServer } from "@holdfast/controller/internal";
+import type { LiveServer } from "@holdfast/kit/node";
 import type { Cut } from "../arguments.ts";
 import { codeOfSignal, EXIT } from "../exit-code.ts";
 import { hurry, hurryAfter, type Output, openOutput, Relay } from "../output.ts";

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { type OptionNames, requireOptions, requireText } from "@holdfast/clock/internal";
+import { type OptionNames, requireOptions, requireText } from "@holdfast/kit";
 import { programLogger } from "../logger.ts";
 import { AgentKeeper, newAgent } from "./agents.ts";
 import { codeOf } from "./connection-error.ts";

@@ -1,6 +1,5 @@
-import { type Clock, onAbort, realClock } from "@holdfast/clock";
+import { abortable, type Clock, onAbort, realClock } from "@holdfast/clock";
 import {
-  abortable,
   func,
   type Kinds,
   kind,
@@ -11,14 +10,14 @@ import {
   required,
   requireString,
   requireWhole,
-} from "@holdfast/clock/internal";
+} from "@holdfast/kit";
 import {
   type BackoffOptions,
   type BackoffStrategy,
   keepConnected,
   type Random,
+  strategyOf,
 } from "@holdfast/wait";
-import { strategyOf } from "@holdfast/wait/internal";
 import type { Message } from "../message/message.ts";
 import { bodyOf } from "../publisher/message-body.ts";
 import { Publications } from "../publisher/publications.ts";

@@ -1,5 +1,5 @@
 import { dirname, resolve } from "node:path";
-import { readText } from "@holdfast/controller/internal";
+import { readText } from "@holdfast/kit/node";
 import { locator } from "./locate.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ManifestError } from "./manifest-error.ts";
