@@ -1,5 +1,8 @@
 import { readFileSync } from "node:fs";
+import { constants } from "node:os";
 import { basename } from "node:path";
+
+const { SIGTERM } = constants.signals;
 
 /**
  * Why a container or a service that starts this process does not end it well, and the next step; undefined if it does.
@@ -7,22 +10,47 @@ import { basename } from "node:path";
  */
 export function entrypointProblem(): string | undefined {
   if (process.pid === 1) return "runs as pid 1: use docker run --init to reap orphans";
-  // npm runs a shell that runs this program, or that runs npm again: the outermost is meant.
-  let npm: number | undefined;
-  for (let pid = process.ppid; pid > 0; pid = parentOf(pid)) {
-    const [program = "", script = ""] = commandOf(pid);
-    if (isNpm(program, script)) npm = pid;
-    else if (!/^-?(?:ba|da|a|z|k)?sh$/.test(basename(program))) break;
-  }
-  if (npm === undefined || (npm !== 1 && parentOf(npm) !== 1)) return undefined;
-  return "npm is the entrypoint, and loses SIGTERM: start node_modules/.bin/holdfast in place of npx or npm run";
+  const starters = startersOf(process.ppid);
+  // A runner may start another one: the outermost is meant.
+  const runner = starters.findLast(({ name }) => name !== undefined);
+  if (runner !== undefined && (runner.pid === 1 || parentOf(runner.pid) === 1))
+    return `${runner.name} is the entrypoint, and loses SIGTERM: start node_modules/.bin/holdfast itself`;
+  const first = starters.at(-1);
+  if (first?.pid !== 1 || first.name !== undefined || minds(1, SIGTERM)) return undefined;
+  return "a shell is the entrypoint, and loses SIGTERM: let it start holdfast with exec, as its last command";
 }
 
-/** npm writes all of its command line in the place of its program. */
-function isNpm(program: string, script: string): boolean {
+interface Starter {
+  readonly pid: number;
+  /** Undefined for a shell. */
+  readonly name: string | undefined;
+}
+
+/** A process, its parent and so on, as long as they are shells and runners of scripts. */
+function startersOf(pid: number): readonly Starter[] {
+  if (pid <= 0) return [];
+  const [program = "", script = ""] = commandOf(pid);
+  const name = runnerOf(program, script);
+  const isShell = /^-?(?:ba|da|a|z|k)?sh$/.test(basename(program));
+  return name === undefined && !isShell ? [] : [{ pid, name }, ...startersOf(parentOf(pid))];
+}
+
+/** A program that runs scripts, and ends at SIGTERM or ignores it without a word to them. pnpm, yarn 4 and bun hand it on. */
+function runnerOf(program: string, script: string): string | undefined {
+  // npm writes all of its command line in the place of its program.
   const [title = ""] = program.split(" ");
   const isNode = /^node/.test(basename(title));
-  return /^np[mx](?:-cli\.js)?$/.test(basename(isNode ? script : title));
+  if (isNode && script === "--run") return "node --run";
+  const word = basename(isNode ? script : title);
+  if (/^np[mx](?:-cli\.js)?$/.test(word)) return "npm";
+  const isYarn1 = process.env["npm_config_user_agent"]?.startsWith("yarn/1.") === true;
+  return isYarn1 && /^yarn/.test(word) ? "yarn 1" : undefined;
+}
+
+/** Whether a process catches or ignores a signal. An interactive shell ignores SIGTERM. */
+function minds(pid: number, signal: number): boolean {
+  const masks = [...read(pid, "status").matchAll(/^Sig(?:Cgt|Ign):\s+(\w+)$/gm)];
+  return masks.some(([, mask]) => ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n);
 }
 
 /** The program of a process, and its arguments. */

@@ -6,9 +6,10 @@ import { main } from "@holdfast/kit/node";
 import { CommanderError } from "commander";
 import { type Cut, cutArguments } from "./arguments.ts";
 import { EXIT } from "./exit-code.ts";
-import { flushed } from "./output.ts";
+import { flushed, unblockTerminals } from "./output.ts";
 import { printable } from "./printable.ts";
 import { effectOf, onSignals, signalsWith } from "./signals.ts";
+import { expectCalls } from "./system-call.ts";
 
 const USAGE = `Usage: holdfast COMMAND [options]
 
@@ -25,7 +26,13 @@ type Run = (cut: Cut, clock: Clock) => Promise<number>;
 const COMMANDS = new Map<string, () => Promise<Run>>([
   ["wait", async () => (await import("./wait.ts")).waitMain],
   ["retry", async () => (await import("./retry.ts")).retryMain],
-  ["run", async () => (await import("./run/run.ts")).runMain],
+  [
+    "run",
+    async () => {
+      expectCalls(); // It will read a manifest.
+      return (await import("./run/run.ts")).runMain;
+    },
+  ],
 ]);
 function version(): string {
   const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
@@ -53,6 +60,8 @@ function print(text: string): number {
   process.stdout.write(text);
   return EXIT.ok;
 }
+
+unblockTerminals();
 
 // A terminal that has gone makes Node abort when it exits and wants to restore its settings, unless it is closed.
 const terminals = [0, 1, 2].filter((fd) => isatty(fd));

@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { constants } from "node:os";
 import { resolve } from "node:path";
+import { isatty } from "node:tty";
 import type { Clock } from "@holdfast/clock";
 import { readPart } from "@holdfast/kit/node";
 import { poll, withTimeout } from "@holdfast/wait";
@@ -225,7 +226,7 @@ function startOrFail(
   const given = typeof stdio === "string" ? [stdio, stdio, stdio] : stdio;
   const opened: number[] = [];
   try {
-    const own = given.map((one, fd) => (one === "inherit" && fd > 0 ? pipeAgain(fd, opened) : one));
+    const own = given.map((one, fd) => (one === "inherit" && fd > 0 ? openAgain(fd, opened) : one));
     return spawn(file, args, { ...settings, stdio: own });
   } catch (error) {
     const failed = new ChildProcess();
@@ -237,20 +238,23 @@ function startOrFail(
 }
 
 /**
- * A pipe of this process, opened a second time. Shared as it is, it would block the writes of this process as it does
- * those of the command, and a reader that has stopped reading would keep it from hearing signals. Linux only.
+ * A pipe or a terminal of this process, opened a second time. Shared as it is, it would block the writes of this process
+ * as it does those of the command, and a reader that has stopped reading would keep it from hearing signals. Linux only.
  *
  * @param opened - receives what the caller closes
  */
-function pipeAgain(fd: number, opened: number[]): number | "inherit" {
-  const { O_WRONLY, O_NONBLOCK } = fsConstants;
+function openAgain(fd: number, opened: number[]): number | "inherit" {
+  const { O_WRONLY, O_NONBLOCK, O_RDWR, O_NOCTTY } = fsConstants;
   try {
-    if (!fstatSync(fd).isFIFO()) return "inherit";
-    const again = openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK); // Does not wait for a reader.
+    const isPipe = fstatSync(fd).isFIFO();
+    if (!isPipe && !isatty(fd)) return "inherit";
+    // A pipe does not wait for a reader. Some programs read from a terminal on stderr.
+    const flags = isPipe ? O_WRONLY | O_NONBLOCK : O_RDWR | O_NOCTTY;
+    const again = openSync(`/proc/self/fd/${fd}`, flags);
     opened.push(again);
     return again;
   } catch {
-    return "inherit"; // It has no reader, or there is no /proc.
+    return "inherit"; // It has no reader, is a terminal of another user, or there is no /proc.
   }
 }
 

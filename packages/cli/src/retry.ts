@@ -2,8 +2,8 @@ import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "@holdfast/clock";
-import { readBytes, readChunks, readPart } from "@holdfast/kit/node";
-import { type BackoffOptions, type BackoffStrategy, retry } from "@holdfast/wait";
+import { readChunks, readPart } from "@holdfast/kit/node";
+import { type BackoffOptions, type BackoffStrategy, isTimeoutError, retry } from "@holdfast/wait";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   type Cut,
@@ -21,7 +21,15 @@ import {
   wholeNumber,
 } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
-import { hurry, type Output, type OutputOptions, openOutput, Relay } from "./output.ts";
+import { readNamed } from "./named-file.ts";
+import {
+  flushed,
+  hurryAfter,
+  type Output,
+  type OutputOptions,
+  openOutput,
+  Relay,
+} from "./output.ts";
 import { isSignalName, ProcessGroup } from "./process-group.ts";
 import { StopSignals } from "./stop-signals.ts";
 
@@ -64,6 +72,8 @@ interface Outcome {
 const LOOKED_AT = 1_000_000;
 /** Longest input that is kept for every attempt, in bytes. */
 const LONGEST_INPUT = 256_000_000;
+/** How much of a buffered output waits for a reader, in bytes. */
+const MOST_WAITING = 8_000_000;
 /** How long an attempt that is over waits for the rest of its stderr, in milliseconds. */
 const REST = 200;
 
@@ -84,24 +94,44 @@ export async function retryMain({ own, command }: Cut, clock: Clock): Promise<nu
   const options = parser.opts<RetryCliOptions>();
   const launch = launchOf(parser, command, options.shell);
   if (launch === undefined) usage(parser, `there is no command. ${DASHES_HINT}`);
-  const input = options.stdin === true ? inputOf(parser) : undefined;
+  const { deadline, grace } = options;
   const output = openOutput(options);
-  const run = new RetryRun(launch, options, { clock, output, input });
-  return await run.run();
+  const keepsTerminal = options.stdin !== true && process.stdin.isTTY;
+  using stops = new StopSignals({ grace, keepsTerminal, clock, output });
+  hurryAfter(deadline, clock);
+  const startedAt = clock.monotonic();
+  const parts: RetryParts = { clock, output, stops, keepsTerminal, startedAt };
+  if (options.stdin !== true) return await new RetryRun(launch, options, parts).run();
+  const input = await inputOf(parser, deadline, parts);
+  if (typeof input === "number") return input;
+  return await new RetryRun(launch, options, { ...parts, input }).run();
 }
 
 interface RetryParts {
   readonly clock: Clock;
   readonly output: Output;
-  readonly input: Uint8Array | undefined;
+  readonly stops: StopSignals;
+  readonly keepsTerminal: boolean;
+  readonly startedAt: number;
+  /** What every attempt reads on stdin. */
+  readonly input?: Uint8Array;
 }
 
-/** What stdin has, for every attempt. */
-function inputOf(parser: Command): Uint8Array {
+/** What stdin has, for every attempt; or the exit code if the time is over before its end. */
+async function inputOf(
+  parser: Command,
+  deadline: number,
+  { clock, output, stops }: RetryParts,
+): Promise<Uint8Array | number> {
   try {
-    return readBytes(0, { pipes: true, longest: LONGEST_INPUT });
+    const signal = stops.idle;
+    return await readNamed("-", { clock, timeout: deadline, signal, longest: LONGEST_INPUT });
   } catch (error) {
-    return usage(parser, `--stdin: stdin cannot be read: ${(error as Error).message}`);
+    if (stops.stoppedBy !== undefined) return codeOfSignal(stops.stoppedBy);
+    if (!isTimeoutError(error))
+      return usage(parser, `--stdin: stdin cannot be read: ${(error as Error).message}`);
+    output.error(`--stdin: no end of stdin after ${formatDuration(deadline)}`);
+    return EXIT.timeout;
   }
 }
 
@@ -109,59 +139,45 @@ function inputOf(parser: Command): Uint8Array {
 class RetryRun {
   readonly #launch: Launch;
   readonly #options: RetryCliOptions;
-  readonly #clock: Clock;
-  readonly #output: Output;
-  /** What every attempt reads on stdin. */
-  readonly #input: Uint8Array | undefined;
-  readonly #keepsTerminal: boolean;
-  readonly #startedAt: number;
+  readonly #parts: RetryParts;
   /** Passes the stderr of the attempts on, with `--on-output`. */
   #relay: Relay | undefined;
   #attempts = 0;
   #last: Outcome | undefined;
   /** Writes the output of the last attempt, with `--buffer`. */
-  #flush: () => void = () => undefined;
+  #flush: () => Promise<void> = async () => undefined;
 
-  constructor(launch: Launch, options: RetryCliOptions, { clock, output, input }: RetryParts) {
+  constructor(launch: Launch, options: RetryCliOptions, parts: RetryParts) {
     this.#launch = launch;
     this.#options = options;
-    this.#clock = clock;
-    this.#output = output;
-    this.#input = input;
-    this.#keepsTerminal = options.stdin !== true && process.stdin.isTTY;
-    this.#startedAt = clock.monotonic();
+    this.#parts = parts;
   }
 
   async run(): Promise<number> {
-    const { attempts, deadline, grace } = this.#options;
-    using stops = new StopSignals({
-      grace,
-      keepsTerminal: this.#keepsTerminal,
-      clock: this.#clock,
-      output: this.#output,
-    });
+    const { attempts, deadline } = this.#options;
+    const { stops, clock, output, startedAt } = this.#parts;
     const folder = this.#options.buffer === true ? mkdtempSync(join(tmpdir(), "holdfast-")) : "";
     try {
-      await retry(() => this.#attempt(stops, folder), {
+      await retry(() => this.#attempt(folder), {
         retries: attempts - 1,
         backoff: this.#backoff(),
-        maxElapsed: deadline,
+        maxElapsed: Math.max(0, startedAt + deadline - clock.monotonic()),
         shouldRetry: ({ error }) => {
           if (!(error instanceof AttemptError)) return false; // A mistake of ours.
           return stops.stoppedBy === undefined && this.#isRetried(error.outcome);
         },
         onRetry: ({ delay }) => this.#report(`again in ${formatDuration(delay)}`),
         signal: stops.idle,
-        clock: this.#clock,
+        clock,
       });
     } catch (error) {
       if (error === stops.idle.reason && stops.stoppedBy !== undefined) {
-        this.#output.info(`stopped by ${stops.stoppedBy}`);
+        output.info(`stopped by ${stops.stoppedBy}`);
         return codeOfSignal(stops.stoppedBy);
       }
       if (!(error instanceof AttemptError)) throw error;
     } finally {
-      this.#flush();
+      await this.#flush();
       if (folder !== "") rmSync(folder, { recursive: true, force: true });
     }
     const last = this.#last as Outcome;
@@ -171,13 +187,13 @@ class RetryRun {
 
   /** The last lines. */
   #conclude(last: Outcome, stoppedBy: NodeJS.Signals | undefined): void {
-    const took = formatDuration(this.#clock.monotonic() - this.#startedAt);
+    const took = formatDuration(this.#parts.clock.monotonic() - this.#parts.startedAt);
     if (stoppedBy !== undefined) this.#report(`stopped by ${stoppedBy}`);
-    else if (!this.#isAgain(last)) this.#output.detail(`${this.#title()}: ${describe(last)}`);
+    else if (!this.#isAgain(last)) this.#parts.output.detail(`${this.#title()}: ${describe(last)}`);
     else if (!this.#isRetried(last) && last.over !== "deadline") this.#report("not retried");
     else {
       this.#report(undefined);
-      this.#output.info(`gave up after ${count(this.#attempts)} in ${took}`);
+      this.#parts.output.info(`gave up after ${count(this.#attempts)} in ${took}`);
     }
   }
 
@@ -189,7 +205,7 @@ class RetryRun {
   #report(next: string | undefined): void {
     const last = this.#last as Outcome;
     const line = `${this.#title()}: ${describe(last)} after ${formatDuration(last.ran)}`;
-    this.#output.info(next === undefined ? line : `${line}, ${next}`);
+    this.#parts.output.info(next === undefined ? line : `${line}, ${next}`);
   }
 
   #backoff(): BackoffStrategy | BackoffOptions {
@@ -203,20 +219,22 @@ class RetryRun {
     };
   }
 
-  async #attempt(stops: StopSignals, folder: string): Promise<void> {
+  async #attempt(folder: string): Promise<void> {
+    const { stops, clock, output, keepsTerminal } = this.#parts;
     this.#attempts++;
     const buffered = folder === "" ? undefined : this.#openBuffers(folder);
-    const startedAt = this.#clock.monotonic();
+    const startedAt = this.#parts.clock.monotonic();
     const group = ProcessGroup.start(this.#launch, {
       stdio: [this.#stdin(), buffered?.out ?? "inherit", buffered?.errors ?? this.#stderr()],
       env: {
         HOLDFAST_ATTEMPT: String(this.#attempts),
         ...(this.#last !== undefined && { HOLDFAST_LAST_EXIT: String(this.#last.code) }),
       },
-      keepsTerminal: this.#keepsTerminal,
-      clock: this.#clock,
-      onProblem: (message) => this.#output.error(message),
+      keepsTerminal,
+      clock,
+      onProblem: (message) => output.error(message),
     });
+    buffered?.close();
     const errors = this.#passInputAndErrors(group);
     const limit = this.#limit(group);
     const outcome = await stops.during(group, async (): Promise<Outcome> => {
@@ -235,7 +253,7 @@ class RetryRun {
         signal: exit.signal,
         over,
         problem: exit.problem,
-        ran: this.#clock.monotonic() - startedAt,
+        ran: this.#parts.clock.monotonic() - startedAt,
         errors: buffered === undefined ? await errors() : buffered.read(),
       };
     });
@@ -247,19 +265,18 @@ class RetryRun {
   /** Stops a group when its time, or all time, is over. */
   #limit(group: ProcessGroup) {
     const { timeout, deadline, grace } = this.#options;
-    const left = this.#startedAt + deadline - this.#clock.monotonic();
+    const left = this.#parts.startedAt + deadline - this.#parts.clock.monotonic();
     let over: Outcome["over"];
-    const timer = this.#clock.afterFunc(Math.max(0, Math.min(timeout, left)), () => {
+    const timer = this.#parts.clock.afterFunc(Math.max(0, Math.min(timeout, left)), () => {
       over = timeout <= left ? "timeout" : "deadline";
-      if (over === "deadline") hurry();
       void group.stop(grace);
     });
     return { over: () => over, stop: () => timer.stop() };
   }
 
   #stdin(): "pipe" | "inherit" | "ignore" {
-    if (this.#input !== undefined) return "pipe";
-    return this.#keepsTerminal ? "inherit" : "ignore";
+    if (this.#parts.input !== undefined) return "pipe";
+    return this.#parts.keepsTerminal ? "inherit" : "ignore";
   }
 
   #stderr(): "pipe" | "inherit" {
@@ -269,7 +286,7 @@ class RetryRun {
   /** Writes stdin, passes stderr on, and returns a function that resolves with its end. */
   #passInputAndErrors({ child }: ProcessGroup): () => Promise<string> {
     child.stdin?.on("error", () => undefined); // A command need not read its stdin.
-    child.stdin?.end(this.#input);
+    child.stdin?.end(this.#parts.input);
     const { stderr } = child;
     if (stderr === null) return async () => "";
     let text = "";
@@ -283,7 +300,7 @@ class RetryRun {
     const closed = new Promise<void>((resolve) => stderr.once("close", resolve));
     return async () => {
       // A daemon that left the group may keep the pipe open.
-      await Promise.race([closed, this.#clock.sleep(REST)]);
+      await Promise.race([closed, this.#parts.clock.sleep(REST)]);
       return text;
     };
   }
@@ -291,14 +308,21 @@ class RetryRun {
   #openBuffers(folder: string) {
     const paths = [join(folder, "stdout"), join(folder, "stderr")] as const;
     const [out, errors] = paths.map((path) => openSync(path, "w", 0o600)) as [number, number];
-    this.#flush = () => {
-      for (const fd of [out, errors]) closeSync(fd);
-      for (const chunk of readChunks(paths[0])) process.stdout.write(chunk);
-      for (const chunk of readChunks(paths[1])) process.stderr.write(chunk);
-      this.#flush = () => undefined;
+    this.#flush = async () => {
+      await this.#print(paths[0], process.stdout);
+      await this.#print(paths[1], process.stderr);
     };
     const read = () => readPart(paths[1], -LOOKED_AT).toString("utf8");
-    return { out, errors, read };
+    const close = () => [out, errors].forEach(closeSync);
+    return { out, errors, read, close };
+  }
+
+  /** Prints a file. No more of it waits for the reader than {@link MOST_WAITING}. */
+  async #print(path: string, target: NodeJS.WriteStream): Promise<void> {
+    for (const chunk of readChunks(path)) {
+      target.write(chunk);
+      if (target.writableLength > MOST_WAITING && !(await flushed(this.#parts.clock))) return;
+    }
   }
 
   /** Whether an outcome asks for another attempt, if the limits allow one. */

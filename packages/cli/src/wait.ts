@@ -28,7 +28,8 @@ import {
 import { codeOfSignal, EXIT } from "./exit-code.ts";
 import type { StatusRanges } from "./http-check.ts";
 import { bodyOf, headerOf, statusOf } from "./http-values.ts";
-import { hurry, type Output, type OutputOptions, openOutput, Relay } from "./output.ts";
+import { readNamed } from "./named-file.ts";
+import { hurry, hurryAfter, type Output, type OutputOptions, openOutput, Relay } from "./output.ts";
 import { ProcessGroup } from "./process-group.ts";
 import { StopSignals } from "./stop-signals.ts";
 import { createTarget, type Target, type TargetOptions } from "./target.ts";
@@ -50,7 +51,8 @@ interface WaitCliOptions extends OutputOptions {
   readonly header: Readonly<Record<string, string>>;
   readonly body?: string | RegExp;
   readonly insecure?: boolean;
-  readonly cacert?: Buffer;
+  /** A file. */
+  readonly cacert?: string;
   readonly proxy?: "env";
   readonly grace: number;
   readonly shell?: string;
@@ -69,8 +71,7 @@ export async function waitMain({ own, command }: Cut, clock: Clock): Promise<num
   parser.parse(own, { from: "user" });
   const options = parser.opts<WaitCliOptions>();
   const output = openOutput(options);
-  const targets = parser.args.map((text) => targetOf(parser, text, options, { clock, output }));
-  if (targets.length === 0) usage(parser, `there is no target. ${DASHES_HINT}`);
+  if (parser.args.length === 0) usage(parser, `there is no target. ${DASHES_HINT}`);
   const launch = launchOf(parser, command, options.shell);
   if (launch === undefined && options.server !== undefined)
     usage(parser, "--server needs a command after --: the server is stopped after it");
@@ -79,7 +80,11 @@ export async function waitMain({ own, command }: Cut, clock: Clock): Promise<num
   const keepsTerminal = process.stdin.isTTY;
   using stops = new StopSignals({ grace: options.grace, keepsTerminal, clock, output });
   const startedAt = clock.monotonic();
+  if (launch === undefined) hurryAfter(options.timeout, clock);
   const tools: Tools = { clock, output, stops, keepsTerminal, startedAt, signal: stops.idle };
+  const cacert = await certificateOf(parser, options, tools);
+  if (typeof cacert === "number") return cacert;
+  const targets = parser.args.map((text) => targetOf(parser, text, { ...options, cacert }, tools));
   if (options.server === undefined) return await waitThenRun(targets, launch, options, tools);
   return await withServer(options.server, targets, launch as Launch, { options, tools });
 }
@@ -316,8 +321,8 @@ function passOn({ child }: ProcessGroup): () => string {
 function targetOf(
   parser: Command,
   text: string,
-  options: WaitCliOptions,
-  { clock, output }: Pick<Tools, "clock" | "output">,
+  options: Omit<WaitCliOptions, "cacert"> & { readonly cacert: Buffer | undefined },
+  { clock, output }: Tools,
 ): Target {
   const { not = false, method, status, follow = false, header: headers } = options;
   const { body, insecure = false, cacert, proxy } = options;
@@ -342,11 +347,22 @@ function targetOf(
   }
 }
 
-function fileOf(path: string): Bytes {
+/** The file of `--cacert`, or the exit code if the wait is over before it is read. */
+async function certificateOf(
+  parser: Command,
+  { cacert, timeout }: WaitCliOptions,
+  { clock, output, stops }: Tools,
+): Promise<Buffer | number | undefined> {
+  if (cacert === undefined) return undefined;
   try {
-    return readBytes(path);
+    return await readNamed(cacert, { clock, timeout, signal: stops.idle });
   } catch (error) {
-    throw new InvalidArgumentError((error as Error).message);
+    if (stops.stoppedBy !== undefined) return codeOfSignal(stops.stoppedBy);
+    if (!isTimeoutError(error))
+      return usage(parser, `--cacert ${cacert} cannot be read: ${(error as Error).message}`);
+    output.error(`--cacert ${cacert} not read after ${formatDuration(timeout)}`);
+    hurry();
+    return EXIT.timeout;
   }
 }
 
@@ -396,7 +412,7 @@ function createParser(): Command {
     )
     .option("--body <text>", "TEXT or /REGEX/ in the first 64 KB of the body", bodyOf)
     .option("-k, --insecure", "accept any certificate")
-    .option("--cacert <file>", "trust the certificates in FILE (PEM)", fileOf)
+    .option("--cacert <file>", "trust the certificates in FILE (PEM)")
     .addOption(
       new Option("--proxy <source>", "env: use HTTP_PROXY, HTTPS_PROXY and NO_PROXY").choices([
         "env",

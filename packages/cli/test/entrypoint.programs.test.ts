@@ -32,8 +32,19 @@ chmodSync(bin, 0o755);
 mkdirSync(join(project, "npm"));
 writeFileSync(join(project, "npm", "start.sh"), `node_modules/.bin/${COMMANDS.run}; true\n`);
 
-const WARNING =
-  "holdfast: npm is the entrypoint, and loses SIGTERM: start node_modules/.bin/holdfast in place of npx or npm run";
+const lost = (name: string): string =>
+  `holdfast: ${name} is the entrypoint, and loses SIGTERM: start node_modules/.bin/holdfast itself`;
+const SHELL =
+  "holdfast: a shell is the entrypoint, and loses SIGTERM: let it start holdfast with exec, as its last command";
+/** What starts a line in the way of another runner of scripts: its command line is its mark. */
+const runner = (name: string, agent: string): string => {
+  const script = `require("node:child_process").spawnSync("sh", ["-c", "${COMMANDS.wait}"], { stdio: "inherit" })`;
+  mkdirSync(join(project, name), { recursive: true });
+  writeFileSync(join(project, name, "yarn.js"), script);
+  return `npm_config_user_agent=${agent} PATH=$PWD/node_modules/.bin:$PATH exec node ${name}/yarn.js`;
+};
+/** A Node 22 or later, where `--run` exists. */
+const runsScripts = spawnSync(process.execPath, ["--run", "wait"], { cwd: project }).status === 0;
 
 /** Runs a line as the entrypoint of a container, and returns its warnings. */
 async function warningsOf(line: string): Promise<readonly string[]> {
@@ -45,7 +56,7 @@ async function warningsOf(line: string): Promise<readonly string[]> {
   return errors.split("\n").filter((printed) => printed.includes("entrypoint"));
 }
 
-describe.skipIf(!canUnshare)("npm as the entrypoint of a container", () => {
+describe.skipIf(!canUnshare)("the entrypoint of a container", () => {
   test.each(
     Object.entries(COMMANDS)
       .flatMap(([name, command]) => [
@@ -55,17 +66,32 @@ describe.skipIf(!canUnshare)("npm as the entrypoint of a container", () => {
       ])
       .concat([["exec npm start"], ["npm start; true"]]),
   )("is named once: %s", async (line) => {
-    expect(await warningsOf(line)).toEqual([WARNING]);
+    expect(await warningsOf(line)).toEqual([lost("npm")]);
+  });
+
+  test.each([
+    [runner("one", "yarn/1.22.22"), lost("yarn 1")],
+    [`sh -c 'npx ${COMMANDS.wait}; true'; true`, SHELL],
+    [`node_modules/.bin/${COMMANDS.run}; true`, SHELL],
+    // Words of a shell, and a folder.
+    [`: npm ci; node_modules/.bin/${COMMANDS.run}; true`, SHELL],
+    [`sh npm/start.sh; true`, SHELL],
+    [`exec sh npm/start.sh`, SHELL],
+  ])("is named once, as what it is: %s", async (line, warning) => {
+    expect(await warningsOf(line)).toEqual([warning]);
+  });
+
+  test.skipIf(!runsScripts)("is named once: node --run", async () => {
+    expect(await warningsOf("exec node --run wait")).toEqual([lost("node --run")]);
   });
 
   test.each([
     `exec node_modules/.bin/${COMMANDS.retry}`,
-    `node_modules/.bin/${COMMANDS.run}; true`,
-    `sh -c 'npx ${COMMANDS.wait}; true'; true`,
-    // Words of a shell, and a folder.
-    `: npm ci; node_modules/.bin/${COMMANDS.run}; true`,
-    `sh npm/start.sh; true`,
-    `exec sh npm/start.sh`,
+    runner("four", "yarn/4.18.1"),
+    // A shell that hands the signal on, one with a person, and another process 1.
+    `trap 'kill $!' TERM; node_modules/.bin/${COMMANDS.run} & wait; true`,
+    `trap '' TERM; node_modules/.bin/${COMMANDS.run}; true`,
+    `exec node -e 'require("node:child_process").spawnSync("node_modules/.bin/holdfast", ["wait", "exec:true"], { stdio: "inherit" })'`,
   ])("is not named: %s", async (line) => {
     expect(await warningsOf(line)).toEqual([]);
   });

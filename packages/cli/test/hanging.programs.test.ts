@@ -1,11 +1,20 @@
 import { spawnSync } from "node:child_process";
 import { createSocket } from "node:dgram";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { survivors } from "../../../test/processes.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { Holdfast, type RunOptions, sh } from "./holdfast.ts";
+import { manifestFile, Supervised } from "./run/supervised.ts";
 
 // A name server and a file system that never answer, for one program alone: root may arrange them.
 
@@ -128,6 +137,105 @@ const hasFuse =
   hasNamespaces &&
   existsSync("/dev/fuse") &&
   spawnSync("unshare", [...(withoutFiles.within ?? []).slice(1), "true"]).status === 0;
+
+const fifo = join(folder, "fifo");
+spawnSync("mkfifo", [fifo]);
+
+/** A path in a command, or in a manifest that a command reads. */
+interface Door {
+  readonly args: (path: string) => readonly string[];
+  /** Whether a pipe is read to its end there. Elsewhere it is refused. */
+  readonly takesPipes?: boolean;
+}
+
+const FILES: Readonly<Record<string, Door>> = {
+  "a manifest": { args: (path) => ["run", path], takesPipes: true },
+  "a manifest to check": { args: (path) => ["run", "check", path], takesPipes: true },
+  "a file to import": { args: (path) => ["run", "import", path], takesPipes: true },
+  "an envFile": {
+    args: (path) => ["run", manifestFile(`processes: { a: { command: sh, envFile: ${path} } }`)],
+  },
+  "the file of a supervisor": { args: (path) => ["run", "status", "--file", path] },
+  "--cacert": { args: (path) => ["wait", "--cacert", path, "http://127.0.0.1:1"] },
+};
+const PATHS = Object.entries(FILES).flatMap(([name, door]) => {
+  const hangs = { name, ...door, path: `${point}/x`, isSkipped: !hasFuse };
+  return door.takesPipes ? [hangs, { ...hangs, path: fifo, isSkipped: false }] : [hangs];
+});
+
+/** Whether a thread of a process, or of a child of it, waits for a file system or for the writer of a pipe. */
+function isHanging(pid: number): boolean {
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
+  return threads.some((thread) => {
+    if (/fuse|request_wait|fifo|partner/.test(readFileSync(`${thread}/wchan`, "utf8"))) return true;
+    const children = readFileSync(`${thread}/children`, "utf8").split(" ").filter(Boolean);
+    return children.some((child) => isHanging(Number(child)));
+  });
+}
+
+describe.runIf(process.platform === "linux")("a file that is never read to its end", () => {
+  const open = PATHS.filter(({ isSkipped }) => !isSkipped);
+
+  test.each(open)("ends at SIGTERM: $name at $path", async ({ args, path }) => {
+    const { within = [] } = path === fifo ? {} : withoutFiles;
+    const env = { XDG_RUNTIME_DIR: tempFolder(onTestFinished) };
+    const run = new Holdfast(args(path), { within, env });
+    await vi.waitUntil(() => isHanging(run.child.pid as number), 60_000);
+    run.kill("SIGTERM");
+    expect([null, 143]).toContain((await run.ended()).code); // Null: by the signal itself.
+    expect(["SIGTERM", null]).toContain(run.child.signalCode);
+  });
+
+  test.skipIf(!hasFuse)("is not waited for after the time limit: --cacert", async () => {
+    const args = ["wait", "--timeout", "500ms", "--cacert", `${point}/x`, "tcp:127.0.0.1:1"];
+    const { code, lines } = await new Holdfast(args, withoutFiles).ended();
+    expect([code, lines]).toEqual([124, [`--cacert ${point}/x not read after …`]]);
+  });
+
+  test.each([
+    ["a manifest", ["run", "-"], "SIGTERM", [null, 143]],
+    ["a manifest, by its path", ["run", "/dev/stdin"], "SIGTERM", [null, 143]],
+    ["--stdin", ["retry", "--stdin", "--", "true"], "SIGTERM", [143]],
+    [
+      "--stdin, to the deadline",
+      ["retry", "--stdin", "--deadline", "1s", "--", "true"],
+      null,
+      [124],
+    ],
+  ] as const)("is stdin: %s", async (_, args, signal, codes) => {
+    const env = { XDG_RUNTIME_DIR: tempFolder(onTestFinished) };
+    const run = new Holdfast(args, { env, keepsStdin: true });
+    run.child.stdin?.write("processes:");
+    // Once it has read that, it waits for more.
+    if (signal !== null)
+      await vi.waitUntil(() => run.child.stdin?.writableLength === 0 && isReading(run), 60_000);
+    if (signal !== null) run.kill(signal);
+    expect(codes).toContain((await run.ended()).code);
+  });
+
+  test.skipIf(!hasFuse)("holds up no restart and no end of a supervisor", async () => {
+    const run = new Supervised(
+      "processes: { web: { shell: 'echo up $$; exec sleep 1000', cwd: /, backoff: { duration: 10ms, factor: 1, cap: 10ms } } }",
+      [],
+      withoutFiles,
+    );
+    const [, first] = await run.printed(/up (\d+)/);
+    symlinkSync(`${point}/x`, `${run.file}.new`);
+    renameSync(`${run.file}.new`, run.file);
+    await vi.waitUntil(() => isHanging(run.child.pid as number), 60_000);
+    process.kill(Number(first), "SIGKILL");
+    const [, , second] = await run.printed(/up (\d+)[\s\S]*up (\d+)/);
+    run.kill("SIGHUP");
+    run.kill("SIGTERM");
+    expect((await run.ended()).code).toBe(143);
+    expect(await survivors([Number(second)])).toEqual([]);
+  });
+});
+
+/** Whether the pipe of stdin is empty. */
+function isReading(run: Holdfast): boolean {
+  return readFileSync(`/proc/${run.child.pid}/wchan`, "utf8").includes("epoll");
+}
 
 describe.skipIf(!hasFuse)("a file system that does not answer", () => {
   test.each(["file", "unix"])("is not waited for after the time limit: %s", async (kind) => {

@@ -17,6 +17,8 @@ export interface Ended {
 export interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
+  /** Whether stdin is a pipe that is not closed. */
+  readonly keepsStdin?: boolean;
   /** Whether all three streams are a terminal; its output is in `stdout`. */
   readonly terminal?: boolean;
   /** Words before those of holdfast: a program that becomes it. */
@@ -32,18 +34,18 @@ export class Holdfast {
   readonly #looks = new Set<() => void>();
 
   constructor(args: readonly string[], options: RunOptions = {}) {
-    const { env, input, terminal = false, within = [] } = options;
+    const { env, input, keepsStdin = false, terminal = false, within = [] } = options;
     const command = [...within, process.execPath, MAIN, ...args];
     // script(1) makes a terminal, and writes its own stdin to it.
     const [file = "", ...rest] = terminal
       ? ["script", "-qefc", command.map(quoted).join(" "), "/dev/null"]
       : command;
     this.child = spawn(file, rest, {
-      stdio: [input === undefined && !terminal ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [input === undefined && !terminal && !keepsStdin ? "ignore" : "pipe", "pipe", "pipe"],
       env: { ...process.env, ...env },
       detached: true,
     });
-    if (!terminal) this.child.stdin?.end(input);
+    if (!terminal && !keepsStdin) this.child.stdin?.end(input);
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.stdout += text;
       for (const look of this.#looks) look();

@@ -1,9 +1,15 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
 import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, type OperatorSetup, type Resource, runOperator } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import type { OutboxStore, Queryable } from "@holdfast/outbox";
+import { MemoryStore } from "@holdfast/outbox/testing";
+import { every, seededRandom } from "@holdfast/wait";
+import { Cron } from "croner";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { tempFolder } from "../../../test/temp-folder.ts";
 import { cronTasks } from "../src/cron-task/cron-task.ts";
 import { CronTask, Job } from "../src/cron-task/resources.ts";
 import { definedResources } from "../src/dns-sync/manifests.ts";
@@ -11,23 +17,35 @@ import { dnsSync } from "../src/dns-sync/operator/dns-sync.ts";
 import { DnsRecord, DnsZone } from "../src/dns-sync/operator/resources.ts";
 import { DnsProvider } from "../src/dns-sync/provider/dns-provider.ts";
 import { simulate as ethernet } from "../src/ethernet/simulate.ts";
+import { mirror } from "../src/getting-started/mirror.ts";
 import { ConfigMap, Greeting, greeter } from "../src/greeter/greeter.ts";
 import { compareForms } from "../src/herd/compare-forms.ts";
 import { scenario } from "../src/herd/scenario.ts";
+import { openShop } from "../src/outbox/shop.ts";
 import { START } from "../src/playground/draft.ts";
 import { drawDelays, drawHerd } from "../src/playground/draw.ts";
 import { settingsOf } from "../src/playground/settings.ts";
+import { crawl } from "../src/recipes/crawl.ts";
+import { fetchWithRetryAfter } from "../src/recipes/fetch-with-retry-after.ts";
+import { followLines } from "../src/recipes/follow-lines.ts";
 import { leaderCron } from "../src/recipes/leader-cron.ts";
+import { listenToDatabase } from "../src/recipes/listen-to-database.ts";
+import { mirrorDirectory } from "../src/recipes/mirror-directory.ts";
+import { scheduler } from "../src/recipes/scheduled-job.ts";
 import { waitUntilReady } from "../src/recipes/wait-until-ready.ts";
 import { moves } from "../src/slots/moves.ts";
 import { Website } from "../src/website/resources.ts";
 import { websites } from "../src/website/website.ts";
 import { jobTemplate, nightly } from "./cron-task/cron-world.ts";
 import { fetchFrom } from "./dns-sync/operator-world.ts";
+import { FakeFs } from "./recipes/recipe-world.ts";
 import { FakeDns } from "./website/fake-dns.ts";
 import { home, spec, TARGET, resources as websiteResources } from "./website/website-world.ts";
 
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
 
 interface World {
   readonly api: FakeApi;
@@ -147,6 +165,9 @@ function refuseMachine(): readonly string[] {
     asked.push(new Error(name).stack ?? name);
     throw new Error(`${name} is no argument`);
   };
+  // The console of the test runner asks for the time.
+  for (const name of ["info", "warn", "error"] as const)
+    vi.spyOn(console, name).mockImplementation(() => undefined);
   vi.spyOn(Math, "random").mockImplementation(refuse("Math.random"));
   vi.spyOn(Date, "now").mockImplementation(refuse("Date.now"));
   vi.spyOn(performance, "now").mockImplementation(refuse("performance.now"));
@@ -187,6 +208,110 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
       await Promise.all(runs);
     });
   },
+  "getting-started": () => {
+    const files = new Map<string, string>();
+    return whatHappens([], async ({ clock, random, signal, note }) => {
+      vi.stubGlobal("fetch", flaky(random, note));
+      const pages = new Map(["a", "b"].map((name) => [name, `https://example.org/${name}`]));
+      const store = {
+        read: async (name: string) => files.get(name),
+        write: async (name: string, text: string) => {
+          note(name);
+          if (random() < 0.3) throw new Error("the disk is full");
+          files.set(name, text);
+        },
+      };
+      const changes = every(600_000, { clock, signal });
+      const running = mirror(pages, store, { clock, random }).run(signal);
+      for await (const _ of changes) files.clear();
+      await running;
+    });
+  },
+  crawl: () =>
+    whatHappens([], ({ clock, random, signal, note }) =>
+      crawl("https://example.org/", {
+        clock,
+        random,
+        signal,
+        log: note,
+        fetch: flaky(random, note),
+      }),
+    ),
+  "fetch-with-retry-after": () =>
+    whatHappens([], ({ clock, random, signal, note }) => {
+      const options = { clock, random, signal, log: note, fetch: flaky(() => 0, note) };
+      return fetchWithRetryAfter("https://example.org", options);
+    }),
+  "follow-lines": () =>
+    whatHappens([], ({ clock, random, signal, note }) => {
+      const options = { clock, random, signal, log: note, fetch: flaky(random, note) };
+      return followLines("https://example.org", options).forEach(note);
+    }),
+  "listen-to-database": () =>
+    whatHappens([], ({ clock, random, signal, note }) => {
+      const connect = async (): Promise<never> => {
+        note("connect");
+        throw new Error("refused");
+      };
+      return listenToDatabase("postgres://", "jobs", { clock, random, signal, log: note, connect });
+    }),
+  "mirror-directory": async () => {
+    const [source, target] = [tempFolder(onTestFinished), tempFolder(onTestFinished)];
+    for (const name of ["a", "b", "c"]) writeFileSync(join(source, name), name);
+    return await whatHappens([], ({ clock, random, signal, note }) => {
+      const files = new FakeFs(clock);
+      const promises = new Proxy(files.promises, {
+        get: (fs, name) => {
+          if (name !== "writeFile") return Reflect.get(fs, name);
+          return (...args: Parameters<typeof fs.writeFile>) => {
+            note("write");
+            if (random() < 0.7) throw new Error("the disk is full");
+            return fs.writeFile(...args);
+          };
+        },
+      });
+      const fs = { promises, watch: files.fs.watch.bind(files) };
+      const log = (line: string): void => note(line.replace(source, ""));
+      return mirrorDirectory(source, target, { clock, random, signal, log, fs });
+    });
+  },
+  "scheduled-job": () =>
+    whatHappens([], async ({ clock, random, signal, note }) => {
+      const lock = new MemoryLock();
+      const runs = { last: async () => undefined, save: async () => undefined };
+      const times = [new Cron("*/7 * * * *", { timezone: "UTC" })];
+      const replicas = ["a", "b"].map((identity) => {
+        const run = async (): Promise<void> => {
+          note(identity);
+          if (random() < 0.5) throw new Error("down");
+        };
+        const options = { lock, runs, identity, clock, random };
+        return scheduler({ name: "report", times, run }, options).run(signal);
+      });
+      await Promise.all(replicas);
+    }),
+  "the shop of the outbox": () =>
+    whatHappens([], async ({ clock, random, signal, note }) => {
+      const store = new MemoryStore();
+      const publish = async (): Promise<never> => {
+        note("publish");
+        throw new Error("down");
+      };
+      const id = "00000000-0000-4000-8000-000000000001"; // An id has to be new: it is no argument.
+      const order = { id, topic: "orders.placed", key: "order/1", payload: 1 };
+      await store.transaction((tx) => store.save(tx, order, clock.now()));
+      const shop = openShop({
+        database: { transaction: () => Promise.reject(new Error("no order is placed")) },
+        store: store as unknown as OutboxStore<Queryable>,
+        lock: new MemoryLock(),
+        publisher: { publish },
+        name: "shop",
+        clock,
+        random,
+        logger: silentLogger,
+      });
+      await shop.run(signal);
+    }),
   "wait-until-ready": () => {
     const calls: unknown[] = [];
     return whatHappens(calls, ({ clock, random, signal }) => {
@@ -200,15 +325,33 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   },
 };
 
+/** A server that is often down. */
+function flaky(random: () => number, note: (text: string) => void): typeof globalThis.fetch {
+  return async (url) => {
+    note(`GET ${String(url)}`);
+    if (random() < 0.5) return new Response("", { status: 503 });
+    return new Response('<a href="/a">a</a><a href="/b">b</a>\n');
+  };
+}
+
+interface Given extends Pick<World, "clock" | "random"> {
+  readonly signal: AbortSignal;
+  /** Notes what a program does, with the instant. */
+  readonly note: (text: string) => void;
+}
+
 /** What a program notes in three hours. */
 async function whatHappens(
-  notes: readonly unknown[],
-  run: (given: Pick<World, "clock" | "random"> & { signal: AbortSignal }) => Promise<unknown>,
+  notes: unknown[],
+  run: (given: Given) => Promise<unknown>,
 ): Promise<readonly unknown[]> {
   const clock = new FakeClock({ now: 0 });
+  const note = (text: string): void => void notes.push([clock.now(), text]);
   const stop = new AbortController();
   await clock.run(async () => {
-    const running = run({ clock, random: seededRandom(7), signal: stop.signal }).catch(() => {});
+    const running = run({ clock, random: seededRandom(7), signal: stop.signal, note }).catch(
+      () => {},
+    );
     await clock.sleep(3 * 3_600_000);
     stop.abort();
     await running;

@@ -15,6 +15,7 @@ import {
   TokenBucketLimiter,
 } from "@holdfast/controller";
 import { Outbox, Recovery, Relay, Retention } from "@holdfast/outbox";
+import { RabbitPublisher } from "@holdfast/outbox/rabbitmq";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import {
   connectWithBackoff,
@@ -249,5 +250,19 @@ it.each(Object.entries(PROGRAMS))("%s is a function of its arguments", async (_,
   expect(first.length).toBeGreaterThan(1);
   expect(["ended", "Error: stopped", "Error: down"]).toContain(first.at(-1));
   expect(await trace(make())).toEqual(first);
+  expect(reached).toEqual([]);
+});
+
+it("a publisher to RabbitMQ draws its delays from its randomness", async () => {
+  const random = vi.fn(() => 0.5);
+  const clock = new FakeClock();
+  const errors: unknown[] = [];
+  const onError = (error: unknown): void => void errors.push(error);
+  await using _ = new RabbitPublisher({ url: "amqp://127.0.0.1:9", clock, random, onError });
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    await vi.waitUntil(() => errors.length >= attempt);
+    await clock.step(10_000);
+  }
+  expect(random).toHaveBeenCalled();
   expect(reached).toEqual([]);
 });

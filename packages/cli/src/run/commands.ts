@@ -1,14 +1,15 @@
 import { once } from "node:events";
-import { realpathSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { type Clock, onAbort } from "@holdfast/clock";
 import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import type { Command } from "commander";
 import { type Cut, createCommand, formatDuration, usage, wholeNumber } from "../arguments.ts";
 import { EXIT } from "../exit-code.ts";
+import { readNamed } from "../named-file.ts";
 import { printable } from "../printable.ts";
+import { realPath } from "../system-call.ts";
 import { type Holder, runningSupervisors } from "./machine/run-lock.ts";
-import { importFile } from "./manifest/import-manifest.ts";
+import { importManifest } from "./manifest/import-manifest.ts";
 import { problemOf } from "./manifest/problem-of.ts";
 import { readManifest } from "./manifest/read-manifest.ts";
 import type { Snapshot } from "./web/snapshot.ts";
@@ -19,7 +20,7 @@ export const COMMANDS: ReadonlyMap<string, (cut: Cut, clock: Clock) => Promise<n
   ["status", status],
   ["restart", restart],
   ["logs", logs],
-  ["import", importManifest],
+  ["import", importFile],
 ]);
 
 function parse({ own }: Cut, parser: Command): Command {
@@ -28,25 +29,26 @@ function parse({ own }: Cut, parser: Command): Command {
 
 // ── Files ──
 
-async function check(cut: Cut): Promise<number> {
+async function check(cut: Cut, clock: Clock): Promise<number> {
   const parser = createCommand("holdfast run check")
     .argument("<file>")
     .description(
       "Checks a manifest: 0 if it can be run, 2 with every mistake and its line if not.",
     );
   const [file = ""] = parse(cut, parser).args;
-  const problem = problemOf(readManifest(file), file);
+  const problem = problemOf(await readManifest(file, { clock, pipes: true }), file);
   if (problem === undefined) return EXIT.ok;
   process.stderr.write(`${problem}\n`);
   return EXIT.usage;
 }
 
-async function importManifest(cut: Cut): Promise<number> {
+async function importFile(cut: Cut, clock: Clock): Promise<number> {
   const parser = createCommand("holdfast run import")
     .argument("<file>")
     .description("Prints a Procfile or a process-compose.yaml as a manifest.");
   const [file = ""] = parse(cut, parser).args;
-  const { yaml, left } = importFile(file);
+  const text = (await readNamed(file, { clock, pipes: true })).toString("utf8");
+  const { yaml, left } = importManifest(text);
   for (const line of left) process.stderr.write(`holdfast: ${printable(line)}\n`);
   process.stdout.write(yaml);
   return EXIT.ok;
@@ -63,17 +65,16 @@ function remote(name: string): Command {
 }
 
 /** The one running supervisor, or that of `--file`. */
-function holderOf(parser: Command): Holder {
+async function holderOf(parser: Command): Promise<Holder> {
   const { file } = parser.opts<{ readonly file?: string }>();
   const all = runningSupervisors().filter(({ url }) => url !== undefined);
-  const isMeant = (holder: Holder): boolean => {
-    try {
-      return file === undefined || realpathSync(holder.file) === realpathSync(file);
-    } catch {
-      return false;
-    }
-  };
-  const meant = all.filter(isMeant);
+  const pathOf = (path: string): Promise<string | undefined> =>
+    realPath(path).catch(() => undefined);
+  const wanted = file === undefined ? undefined : await pathOf(file);
+  const paths = await Promise.all(all.map(async (one) => wanted && (await pathOf(one.file))));
+  const meant = all.filter(
+    (_, index) => file === undefined || (wanted !== undefined && paths[index] === wanted),
+  );
   const [holder] = meant;
   if (holder === undefined) return usage(parser, "no holdfast run with a page is running");
   if (meant.length > 1)
@@ -127,7 +128,7 @@ async function answerOf(
 
 async function status(cut: Cut, clock: Clock): Promise<number> {
   const parser = parse(cut, remote("status").description("Shows the processes of a supervisor."));
-  const answer = await ask(holderOf(parser), "GET", "/status", clock);
+  const answer = await ask(await holderOf(parser), "GET", "/status", clock);
   const { processes } = JSON.parse(answer) as Snapshot;
   for (const { name, phase, ready, pid, restarts, reason, lastExit } of processes) {
     const readiness = ready === undefined ? "" : ready ? " ready" : " not ready";
@@ -147,7 +148,7 @@ async function restart(cut: Cut, clock: Clock): Promise<number> {
     .argument("<name>")
     .description("Stops a process and starts it anew.");
   const [name = ""] = parse(cut, parser).args;
-  await ask(holderOf(parser), "POST", `/restart?name=${encodeURIComponent(name)}`, clock);
+  await ask(await holderOf(parser), "POST", `/restart?name=${encodeURIComponent(name)}`, clock);
   return EXIT.ok;
 }
 
@@ -158,7 +159,7 @@ async function logs(cut: Cut, clock: Clock): Promise<number> {
     .description("Prints the last lines of a process.");
   const [name = ""] = parse(cut, parser).args;
   const path = `/logs?name=${encodeURIComponent(name)}`;
-  const body = await ask(holderOf(parser), "GET", path, clock);
+  const body = await ask(await holderOf(parser), "GET", path, clock);
   const { lines } = parser.opts<{ readonly lines: number }>();
   for (const line of (JSON.parse(body) as string[]).slice(-lines))
     process.stdout.write(`${printable(line)}\n`);

@@ -18,8 +18,13 @@ export function manifestSource(file: string): ManifestSource {
   const source: Source<ReadManifest> = {
     name: "manifest",
     async start({ enqueue, clock }, signal) {
-      // A pipe in its place would block everything.
-      read = () => enqueue(readManifest(file, { pipes: false }));
+      let last: Promise<unknown> = Promise.resolve();
+      read = () => {
+        // One after the other: the last one is the newest.
+        last = last
+          .then(() => readManifest(file, { clock, signal }))
+          .then(enqueue, () => undefined); // It fails only when it is aborted.
+      };
       await watchFile(file, () => read(), { clock, period: PERIOD, signal });
     },
   };

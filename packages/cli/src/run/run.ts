@@ -2,7 +2,7 @@ import type { Clock } from "@holdfast/clock";
 import type { LiveServer } from "@holdfast/kit/node";
 import type { Cut } from "../arguments.ts";
 import { codeOfSignal, EXIT } from "../exit-code.ts";
-import { hurry, type Output, openOutput, Relay } from "../output.ts";
+import { hurry, hurryAfter, type Output, openOutput, Relay } from "../output.ts";
 import { describeProcess, nameOf } from "../process-group.ts";
 import { COMMANDS } from "./commands.ts";
 import type { SupervisorEvent } from "./core/event.ts";
@@ -33,8 +33,8 @@ export async function runMain(cut: Cut, clock: Clock): Promise<number> {
   if (command !== undefined) return await command({ own: rest, command: cut.command }, clock);
   const options = parseRunOptions(cut);
   const output = openOutput(options);
-  const isOnce = isReadOnce(options.file);
-  const first = readManifest(options.file);
+  const isOnce = await isReadOnce(options.file);
+  const first = await readManifest(options.file, { clock, pipes: true });
   const problem = problemOf(first, options.file);
   if (problem !== undefined) {
     process.stderr.write(`${problem}\n`);
@@ -80,7 +80,9 @@ function timeUp(board: Board): End {
   return { why: "time is up", code: hasFailed ? 1 : EXIT.ok };
 }
 
-const BROKEN_PIPE = codeOfSignal("SIGPIPE");
+const CLOSED: End = { why: "the output was closed", code: codeOfSignal("SIGPIPE") };
+/** A terminal that has closed fails before its SIGHUP comes, or without one. */
+const GONE: End = { why: "SIGHUP", code: codeOfSignal("SIGHUP") };
 
 /** One `holdfast run`, from its start to its exit code. */
 class Run {
@@ -103,6 +105,7 @@ class Run {
       for: duration = Number.POSITIVE_INFINITY,
       keepRunning,
     } = this.#options;
+    hurryAfter(duration, clock);
     const onProblem = (message: string): void => output.error(message);
     const processOutput = this.#openProcessOutput(onProblem);
     const roster = this.#openRoster();
@@ -175,33 +178,32 @@ class Run {
     this.#stop(end);
   }
 
-  /** A table on a terminal, lines elsewhere. stdout belongs to the processes. */
-  #openView(): View {
-    const {
-      file,
-      raw = false,
-      for: duration = Number.POSITIVE_INFINITY,
-      quiet,
-      verbose,
-    } = this.#options;
-    const { stdout, stderr } = process;
-    const { TERM, CI, NO_COLOR } = process.env;
-    const isLive = stdout.isTTY && stderr.isTTY && TERM !== "dumb" && !CI;
-    if (!isLive || raw || quiet === true || verbose === true)
-      return new LogView(this.#tools.output);
-    const { clock } = this.#tools;
-    const palette = createPalette(!NO_COLOR);
-    const start = clock.monotonic();
-    return new LiveView({ clock, stream: stderr, palette, file, start, duration });
+  /** Whether a table takes the place of lines and of the output of the processes: on a terminal that can show it. */
+  get #hasTable(): boolean {
+    const { raw, quiet, verbose } = this.#options;
+    const { TERM, CI } = process.env;
+    const isTerminal = process.stdout.isTTY && process.stderr.isTTY && TERM !== "dumb" && !CI;
+    return isTerminal && ![raw, quiet, verbose].includes(true);
   }
 
+  #openView(): View {
+    const { file, for: duration = Number.POSITIVE_INFINITY } = this.#options;
+    if (!this.#hasTable) return new LogView(this.#tools.output);
+    const { clock } = this.#tools;
+    const palette = createPalette(!process.env["NO_COLOR"]);
+    const start = clock.monotonic();
+    return new LiveView({ clock, stream: process.stderr, palette, file, start, duration });
+  }
+
+  /** stdout belongs to the processes. */
   #openProcessOutput(onProblem: (message: string) => void): ProcessOutput {
-    const { logs: directory, raw = false, output, quiet, verbose } = this.#options;
-    const { stdout, stderr } = process;
-    stdout.on("error", () => this.#stop({ why: "the output was closed", code: BROKEN_PIPE }));
-    // The table is in its place.
-    const isHidden = stdout.isTTY && stderr.isTTY && !raw && quiet !== true && verbose !== true;
-    const relay = output && !isHidden ? new Relay(stdout) : undefined;
+    const { logs: directory, raw = false, output } = this.#options;
+    const { stdout } = process;
+    if (!this.#hasTable)
+      stdout.on("error", ({ code }: NodeJS.ErrnoException) =>
+        this.#stop(code === "EIO" ? GONE : CLOSED),
+      );
+    const relay = output && !this.#hasTable ? new Relay(stdout) : undefined;
     return new ProcessOutput({ directory, relay, raw, onProblem });
   }
 

@@ -48,6 +48,18 @@ processes:
     expect([code, lines]).toEqual([2, ["error: no holdfast run with a page is running"]]);
   });
 
+  test.each([
+    ["-", 'exec "$@" - < "$0"'],
+    ["stdin by its path", 'exec "$@" /dev/stdin < "$0"'],
+    ["an open file", 'exec "$@" /dev/fd/3 3< "$0"'],
+    ["an open pipe", '{ cat "$0"; sleep 0.1; } | { exec 3<&0; exec "$@" /dev/fd/3 3<&3; }'],
+    ["a pipe with a name", 'mkfifo "$0.pipe"; cat "$0" > "$0.pipe" & exec "$@" "$0.pipe"'],
+  ])("check reads a manifest to its end from %s", async (_, line) => {
+    const file = manifestFile(`processes: { a: { command: 1 } } # ${"x".repeat(300_000)}\nb: 1\n`);
+    const { code, lines } = await holdfast(["run", "check"], { within: ["sh", "-c", line, file] });
+    expect([code, lines.join("\n").includes(":2:1: ")]).toEqual([2, true]);
+  });
+
   test("check shows every mistake with its line", async () => {
     const good = manifestFile("processes: { a: { shell: 'true' } }");
     expect(await holdfast(["run", "check", good])).toMatchObject({ code: 0, lines: [] });

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { createProbe } from "../../src/run/machine/probe.ts";
-import { importFile } from "../../src/run/manifest/import-manifest.ts";
+import { importManifest } from "../../src/run/manifest/import-manifest.ts";
 import { parseManifest } from "../../src/run/manifest/parse-manifest.ts";
 import { holdfast } from "../holdfast.ts";
 import { listen } from "../listen.ts";
@@ -75,13 +75,11 @@ describe("text of a file is printed without escape codes", { timeout: 240_000 },
 
   it("by import, whose manifest means the same", () => {
     const shell = `echo "${ESCAPES}"\nline\ttab`;
-    const { yaml, left } = importFile(
-      fileOf(
-        JSON.stringify({ processes: { [`a${ESCAPES}`]: { command: shell } } }, null, 1)
-          .replace(/^\{/, "")
-          .replace(/^ "processes"/m, "processes")
-          .replace(/\}$/, ""),
-      ),
+    const { yaml, left } = importManifest(
+      JSON.stringify({ processes: { [`a${ESCAPES}`]: { command: shell } } }, null, 1)
+        .replace(/^\{/, "")
+        .replace(/^ "processes"/m, "processes")
+        .replace(/\}$/, ""),
     );
     expect(left).toEqual([]);
     expect(yaml).not.toMatch(UNSAFE);
@@ -117,8 +115,7 @@ describe("names of a file are not those of the methods of all objects", () => {
 
   it("in any place of a process-compose.yaml", () => {
     const all = (value: string) => NAMES.map((name) => `${name}: ${value}`).join(", ");
-    const { yaml, left } = importFile(
-      fileOf(`
+    const { yaml, left } = importManifest(`
 ${NAMES.map((name) => `${name}: 1`).join("\n")}
 processes:
   a: { command: x, ${all("1")} }
@@ -127,8 +124,7 @@ processes:
   d: { depends_on: { ${all("{ condition: process_healthy }")} } }
 ${NAMES.map((name, index) => `  e${index}: { availability: { restart: ${name} }, shutdown: { signal: ${name} }, depends_on: { a: { condition: ${name} } } }`).join("\n")}
   f: { environment: [${NAMES.map((name) => `"${name}=1"`).join(", ")}] }
-`),
-    );
+`);
     const places = [
       "",
       "processes.a.",
@@ -157,7 +153,7 @@ ${NAMES.map((name, index) => `  e${index}: { availability: { restart: ${name} },
   });
 
   it("in a Procfile", () => {
-    const { yaml, left } = importFile(fileOf(NAMES.map((name) => `${name}: x\n`).join("")));
+    const { yaml, left } = importManifest(NAMES.map((name) => `${name}: x\n`).join(""));
     expect([left, Object.keys(parse(yaml).processes)]).toEqual([[], NAMES]);
   });
 
@@ -172,8 +168,8 @@ ${NAMES.map((name, index) => `  e${index}: { availability: { restart: ${name} },
         `processes:\n  a: { readiness_probe: { http_get: ${value}, exec: ${value} } }`,
         `processes:\n  a: { depends_on: { b: ${value} } }`,
       ])
-        expect(importFile(fileOf(text)).yaml).toMatch(/^processes:/);
-    expect(importFile(fileOf("processes: [{ command: x }]")).yaml).toBe("processes: {}\n");
+        expect(importManifest(text).yaml).toMatch(/^processes:/);
+    expect(importManifest("processes: [{ command: x }]").yaml).toBe("processes: {}\n");
   });
 });
 
@@ -200,7 +196,7 @@ describe("a file that is read", { timeout: 240_000 }, () => {
         ok: false,
         errors: [{ message: `not valid YAML: ${refusal}`, column: expect.any(Number) }],
       });
-      expect(() => importFile(fileOf(text))).toThrow(refusal);
+      expect(() => importManifest(text)).toThrow(refusal);
     }
     expect(parseManifest(textOf(480), "file")).not.toMatchObject({
       errors: [{ message: expect.stringContaining("levels") }],
@@ -238,7 +234,7 @@ describe("a file that is read", { timeout: 240_000 }, () => {
     const bytes = Buffer.alloc(30_000).toString("base64");
     for (const place of ["processes: ", "processes:\n  a: ", "processes:\n  a:\n    command: "])
       for (const value of [`!!binary ${bytes}`, "!!set { a, b }", "!!omap [ a: 1 ]"]) {
-        expect(() => importFile(fileOf(`${place}${value}`))).toThrow("Unresolved tag");
+        expect(() => importManifest(`${place}${value}`)).toThrow("Unresolved tag");
         expect(parseManifest(`${place}${value}`, "file").ok).toBe(false);
       }
   });

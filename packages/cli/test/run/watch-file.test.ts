@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it } from "vitest";
@@ -18,7 +26,12 @@ function watched(prepare: (place: string) => void) {
   const end = new AbortController();
   const instants: number[] = [];
   const onChange = (): unknown => instants.push(clock.monotonic() - start);
-  const options = { clock, period: PERIOD, signal: end.signal };
+  // As the system says it, and at once: the clock is not that of the file system.
+  const versionOf = async (file: string): Promise<string> => {
+    const { ino, size, mtimeNs } = statSync(file, { bigint: true });
+    return [ino, size, mtimeNs].join(" ");
+  };
+  const options = { clock, period: PERIOD, signal: end.signal, versionOf };
   const over = watchFile(join(place, "watched.yaml"), onChange, options);
   const write = (name: string, text: string): void => writeFileSync(join(place, name), text);
   return { place, clock, end, over, instants, write };
@@ -29,8 +42,8 @@ describe("watchFile", () => {
     const { clock, instants, write } = watched((place) =>
       writeFileSync(join(place, "watched.yaml"), "a"),
     );
-    expect(instants).toEqual([0]);
     await clock.step(5 * PERIOD);
+    expect(instants).toEqual([0]);
     write("watched.yaml", "b");
     await clock.step(5 * PERIOD);
     expect(instants).toEqual([0, 700]);
@@ -104,7 +117,25 @@ describe("watchFile", () => {
 
   it("leaves no timer when its signal aborts", async () => {
     const { clock, end, over } = watched(() => undefined);
+    await clock.step(PERIOD / 2);
     expect(clock.waiters()).toBe(1);
+    end.abort();
+    await over;
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("leaves a look that hangs when its signal aborts", async () => {
+    const clock = new FakeClock();
+    const end = new AbortController();
+    const looks: string[] = [];
+    const versionOf = (file: string): Promise<string> => {
+      looks.push(file);
+      return looks.length < 3 ? Promise.resolve("1") : new Promise(() => undefined);
+    };
+    const options = { clock, period: PERIOD, signal: end.signal, versionOf };
+    const over = watchFile("file", () => undefined, options);
+    await clock.step(10 * PERIOD);
+    expect(looks).toHaveLength(3); // It does not look again meanwhile.
     end.abort();
     await over;
     expect(clock.waiters()).toBe(0);

@@ -15,6 +15,6 @@ test("waits for as long as the server asks", async () => {
   const clock = new FakeClock();
   const start = clock.monotonic();
   const { signal } = new AbortController();
-  assert.equal(await clock.run(() => getText("https://example.org/", signal, clock)), "hello");
+  assert.equal(await clock.run(() => getText("https://example.org/", signal, { clock })), "hello");
   assert.equal(clock.monotonic() - start, 20_000);
 });

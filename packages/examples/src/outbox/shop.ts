@@ -11,6 +11,7 @@ import {
   Relay,
   Retention,
 } from "@holdfast/outbox";
+import type { Random } from "@holdfast/wait";
 
 /** What a shop needs. */
 export interface ShopOptions {
@@ -23,6 +24,7 @@ export interface ShopOptions {
   readonly name: string;
   readonly onEvent?: ((event: OutboxEvent) => void) | undefined;
   readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
   readonly logger?: Logger | undefined;
 }
 
@@ -40,8 +42,9 @@ export const CREATE_ORDERS =
 
 /** One process of the shop. Run two or more: each sends messages, and takes over those of the others. */
 export function openShop(options: ShopOptions): Shop {
-  const { database, store, lock, publisher, name, onEvent, clock = realClock, logger } = options;
-  const common = { store, onEvent, clock, logger };
+  const { database, store, lock, publisher, name, onEvent } = options;
+  const { clock = realClock, random, logger } = options;
+  const common = { store, onEvent, clock, random, logger };
   const relay = new Relay({ ...common, name, publisher });
   const recovery = new Recovery({ ...common, name: `${name}/recovery`, lock });
   const retention = new Retention({

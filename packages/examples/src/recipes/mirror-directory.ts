@@ -14,7 +14,7 @@ export interface MirrorOptions extends RecipeOptions {
 export async function mirrorDirectory(
   source: string,
   target: string,
-  { signal, clock = realClock, log = console.log, fs = nodeFs }: MirrorOptions,
+  { signal, clock = realClock, random, log = console.log, fs = nodeFs }: MirrorOptions,
 ): Promise<void> {
   const { mkdir, readdir, readFile, rm, writeFile } = fs.promises;
   const filesIn = (directory: string) => readdir(directory, { recursive: true });
@@ -38,6 +38,7 @@ export async function mirrorDirectory(
       log(`${wanted === undefined ? "removed" : "copied"} ${file}`);
     },
     clock,
+    random,
   }).run(signal);
 }
 

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { LeaderElector, type ResourceLock } from "@holdfast/controller";
+import type { Random } from "@holdfast/wait";
 import type { Cron } from "croner";
 
 /** Remembers the last run: one row of a table. */
@@ -44,13 +45,14 @@ export function nextOf(times: readonly Cron[], last: Date): Date | undefined {
 /** Runs a job in one of several replicas. */
 export function scheduler(
   job: Job,
-  options: { lock: ResourceLock; runs: Runs; identity: string; clock?: Clock },
+  options: { lock: ResourceLock; runs: Runs; identity: string; clock?: Clock; random?: Random },
 ) {
-  const { lock, runs, identity, clock = realClock } = options;
+  const { lock, runs, identity, clock = realClock, random } = options;
   return new LeaderElector({
     lock,
     identity,
     clock,
+    random,
     lead: ({ signal }) => schedule(job, runs, signal, clock),
     onError: (error) => console.error("scheduler:", error), // campaigns again
   });

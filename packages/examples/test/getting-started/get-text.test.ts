@@ -11,6 +11,6 @@ test("waits as long as Retry-After asks", async () => {
   const clock = new FakeClock();
   const start = clock.monotonic();
   const { signal } = new AbortController();
-  expect(await clock.run(() => getText("https://example.org/", signal, clock))).toBe("hello");
+  expect(await clock.run(() => getText("https://example.org/", signal, { clock }))).toBe("hello");
   expect(clock.monotonic() - start).toBe(20_000); // in a few real milliseconds
 });

@@ -15,12 +15,12 @@ test.each([inject("simSeed")])(
     const { worlds, planned } = await explore({
       seed,
       world: () => new Map<string, string>(),
-      async run({ world, link, clock, signal }) {
+      async run({ world, link, clock, random, signal }) {
         const files = {
           read: async (name: string) => world.get(name),
           write: async (name: string, text: string) => void world.set(name, text),
         };
-        await mirror(pages, link(files, "files"), clock).run(signal);
+        await mirror(pages, link(files, "files"), { clock, random }).run(signal);
       },
       scenario: async () => {},
       stateOf: (stored) => new Map([...stored].toSorted()),

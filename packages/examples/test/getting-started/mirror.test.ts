@@ -14,7 +14,7 @@ test("retries a failed request, and repairs a changed file within an hour", asyn
   const clock = new FakeClock();
   const stop = new AbortController();
   const pages = new Map([["a.html", "https://example.org/"]]);
-  const running = mirror(pages, files, clock).run(stop.signal);
+  const running = mirror(pages, files, { clock, random: () => 0.5 }).run(stop.signal);
   await clock.step(0);
   expect(stored.get("a.html")).toBeUndefined(); // the first attempt has failed
 

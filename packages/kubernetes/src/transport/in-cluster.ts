@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { type Kinds, text } from "@holdfast/kit";
 import { record } from "../kinds.ts";
@@ -98,10 +98,21 @@ function serverOf(env: Readonly<Record<string, string | undefined>>): URL {
 
 function namespaceIn(directory: string): string | undefined {
   try {
-    const namespace = readFileSync(join(directory, "namespace"), "utf8").trim();
+    const namespace = beginningOf(join(directory, "namespace")).trim();
     return namespace === "" ? undefined : namespace;
   } catch {
     return undefined; // not every token is mounted with a namespace
+  }
+}
+
+/** The first bytes of a file; none of a pipe. A name is far shorter. */
+function beginningOf(path: string): string {
+  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const part = Buffer.alloc(1_024);
+    return part.toString("utf8", 0, readSync(file, part));
+  } finally {
+    closeSync(file);
   }
 }
 

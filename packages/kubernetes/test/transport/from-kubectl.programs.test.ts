@@ -148,7 +148,7 @@ describe("fromKubectl", () => {
     expect(program.calls()).toEqual([VIEW, `${VIEW} --context=dev`]);
   });
 
-  it("reads a token file, again after 30 minutes, and names it when it is missing or empty", async () => {
+  it("reads a token file, again after 30 minutes, and names it when it is missing, empty or above 1 MB", async () => {
     using program = fakeKubectl();
     const clock = new FakeClock();
     await using server = await serve();
@@ -169,6 +169,10 @@ describe("fromKubectl", () => {
     program.say("token", "\n");
     expect((await safeErrorOf(send(fromKubectl({ kubectl })))).message).toBe(
       `${tokenFile} is empty: check tokenFile of the kubeconfig`,
+    );
+    program.say("token", "x".repeat(1_000_001));
+    expect((await safeErrorOf(send(fromKubectl({ kubectl })))).message).toBe(
+      `${tokenFile} cannot be read (EFBIG): check tokenFile of the kubeconfig`,
     );
     rmSync(tokenFile);
     expect((await safeErrorOf(send(fromKubectl({ kubectl })))).message).toBe(

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,6 +108,27 @@ describe("inCluster", () => {
       expect(await send(transport)).toBe(200);
     },
   );
+
+  it.each(["token", "ca.crt"])("refuses a file %s above 1 MB", async (name) => {
+    using files = account({ [name]: "x".repeat(1_000_001) });
+    await using server = await serve();
+    const transport = inCluster({ directory: files.directory, env: environment(server) });
+    expect((await safeErrorOf(send(transport))).message).toBe(
+      `${join(files.directory, name)} cannot be read (EFBIG): check that the pod mounts the token of its service account`,
+    );
+    files.write(name, name === "token" ? TOKEN.padEnd(1_000_000) : certificates.ca);
+    expect(await send(transport)).toBe(200);
+  });
+
+  it("has no namespace if its file does not begin with one, or is a pipe", async () => {
+    using files = account({ namespace: `${" ".repeat(1_000_000)}team-a` });
+    await using server = await serve();
+    const { directory } = files;
+    expect(inCluster({ directory, env: environment(server) }).namespace).toBeUndefined();
+    files.remove("namespace");
+    execFileSync("mkfifo", [join(directory, "namespace")]);
+    expect(inCluster({ directory, env: environment(server) }).namespace).toBeUndefined();
+  });
 
   it("keeps the last token, with a warning, while the file is gone, until the server refuses it", async () => {
     using files = account();

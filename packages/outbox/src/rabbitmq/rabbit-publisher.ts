@@ -15,6 +15,7 @@ import {
   type BackoffOptions,
   type BackoffStrategy,
   keepConnected,
+  type Random,
   strategyOf,
 } from "@holdfast/wait";
 import type { Message } from "../message/message.ts";
@@ -32,6 +33,7 @@ export const RABBIT_PUBLISHER_OPTIONS: Kinds<RabbitPublisherOptions> = {
   backoff: parsed("backoff"),
   onError: func,
   clock: loopClock,
+  random: func,
 };
 
 /** In seconds, as AMQP has it: a connection that is silent for twice as long is lost. */
@@ -82,6 +84,13 @@ export interface RabbitPublisherOptions {
    * @defaultValue `realClock`
    */
   readonly clock?: Clock | undefined;
+
+  /**
+   * Source of randomness for the delays, and for their jitter unless `backoff` has its own.
+   *
+   * @defaultValue `Math.random`
+   */
+  readonly random?: Random | undefined;
 }
 
 /**
@@ -133,7 +142,7 @@ export class RabbitPublisher implements Publisher, AsyncDisposable {
   constructor(options: RabbitPublisherOptions) {
     const given = read("options", options, "RabbitPublisher", RABBIT_PUBLISHER_OPTIONS);
     const { url, channels = 128, backoff, onError, clock = realClock } = given;
-    const { route = defaultRoute } = given;
+    const { route = defaultRoute, random } = given;
     const address = addressOf(url);
     const strategy = backoff === undefined ? undefined : strategyOf("options.backoff", backoff);
     this.#route = route;
@@ -148,6 +157,7 @@ export class RabbitPublisher implements Publisher, AsyncDisposable {
         signal: this.#publications.signal,
         backoff: strategy,
         clock,
+        random,
         onRetry: ({ error }) => onError?.(error),
         onLate: (session) => session.close(),
       },

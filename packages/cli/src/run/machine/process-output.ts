@@ -136,8 +136,10 @@ export class ProcessOutput {
   }
 
   #add(lines: Lines, texts: readonly string[], stream: Readable): void {
-    const { relay, raw } = this.#options;
-    const parts = texts.flatMap(partsOf).map(safe);
+    const { relay, raw, directory } = this.#options;
+    // A loud process whose output nobody gets must not take the time of the others.
+    const isGiven = (relay !== undefined && !raw) || directory !== undefined;
+    const parts = (isGiven ? texts : texts.slice(-KEPT_LINES)).flatMap(partsOf).map(safe);
     lines.add(parts);
     if (raw) return;
     const name = lines.name.padEnd(this.#width);

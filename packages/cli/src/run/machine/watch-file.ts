@@ -1,6 +1,6 @@
-import { statSync } from "node:fs";
 import type { Clock } from "@holdfast/clock";
-import { every } from "@holdfast/wait";
+import { every, withTimeout } from "@holdfast/wait";
+import { fileState } from "../../system-call.ts";
 
 /** Options for {@link watchFile}. */
 export interface WatchFileOptions {
@@ -9,6 +9,8 @@ export interface WatchFileOptions {
   readonly period: number;
   /** Ends the watch. */
   readonly signal: AbortSignal;
+  /** Identity and age of the file; rejects with the reason why there is none. By default asks the system. */
+  readonly versionOf?: (file: string) => Promise<string>;
 }
 
 /**
@@ -23,13 +25,20 @@ export interface WatchFileOptions {
 export async function watchFile(
   file: string,
   onChange: () => void,
-  { clock, period, signal }: WatchFileOptions,
+  { clock, period, signal, versionOf = systemVersion }: WatchFileOptions,
 ): Promise<void> {
-  let told = stateOf(file);
+  // A look may hang as long as its file system.
+  const look = (): Promise<string> =>
+    withTimeout(() => versionOf(file), Number.POSITIVE_INFINITY, { clock, signal }).catch(
+      (error: Error) => error.message,
+    );
+  let told = await look();
   let seen = told;
+  if (signal.aborted) return;
   onChange();
   for await (const _ of every(period, { clock, signal })) {
-    const state = stateOf(file);
+    const state = await look();
+    if (signal.aborted) return;
     const isSettled = state === seen;
     seen = state;
     if (!isSettled || state === told) continue;
@@ -38,12 +47,7 @@ export async function watchFile(
   }
 }
 
-/** Identity and age of the file at the end of all symlinks, or the reason why there is none. */
-function stateOf(file: string): string {
-  try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
-    return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
-  } catch (error) {
-    return (error as Error).message;
-  }
+/** Of the file at the end of all symlinks. */
+async function systemVersion(file: string): Promise<string> {
+  return (await fileState(file)).version;
 }

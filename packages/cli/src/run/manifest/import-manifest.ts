@@ -1,4 +1,3 @@
-import { readText } from "@holdfast/kit/node";
 import { Document, Scalar, visit } from "yaml";
 import { parseDuration } from "../../arguments.ts";
 import { UNPRINTABLE } from "../../printable.ts";
@@ -15,10 +14,9 @@ type Fields = Readonly<Record<string, unknown>>;
 /**
  * Reads a Procfile, or a process-compose.yaml if the text is YAML with `processes`.
  *
- * @throws the error of the file system, or an Error that names the first mistake of the YAML
+ * @throws Error that names the first mistake of the YAML
  */
-export function importFile(file: string): Imported {
-  const text = readText(file, { pipes: true });
+export function importManifest(text: string): Imported {
   return /^processes:/m.test(text) ? fromProcessCompose(text) : fromProcfile(text);
 }
 

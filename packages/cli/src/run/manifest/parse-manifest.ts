@@ -1,11 +1,12 @@
 import { dirname, resolve } from "node:path";
+import { readText } from "@holdfast/kit/node";
 import { locator } from "./locate.ts";
 import type { Manifest } from "./manifest.ts";
 import type { ManifestError } from "./manifest-error.ts";
 import { type ManifestIssue, manifestIssues } from "./manifest-issue.ts";
 import { manifestSchema } from "./manifest-schema.ts";
 import { type Flaw, readYaml, type Yaml } from "./read-yaml.ts";
-import { resolveManifest } from "./resolve-manifest.ts";
+import { resolveManifest, type TextOf } from "./resolve-manifest.ts";
 
 /** A manifest that can be run, or everything that keeps it from being one. */
 export type ParsedManifest =
@@ -14,7 +15,7 @@ export type ParsedManifest =
 
 type Interpreted = { readonly manifest: Manifest } | { readonly issues: readonly ManifestIssue[] };
 
-function interpret(yaml: Yaml, directory: string): Interpreted {
+function interpret(yaml: Yaml, directory: string, textOf: TextOf): Interpreted {
   let root: unknown;
   try {
     root = yaml.value();
@@ -25,7 +26,7 @@ function interpret(yaml: Yaml, directory: string): Interpreted {
   const checked = manifestSchema.safeParse(root);
   if (!checked.success)
     return { issues: checked.error.issues.flatMap((issue) => manifestIssues(issue, root)) };
-  const { manifest, issues } = resolveManifest(checked.data, directory);
+  const { manifest, issues } = resolveManifest(checked.data, directory, textOf);
   return issues.length > 0 ? { issues } : { manifest };
 }
 
@@ -36,7 +37,11 @@ function interpret(yaml: Yaml, directory: string): Interpreted {
  * @param text - the YAML
  * @param file - where it came from; named in errors, and relative paths start in its directory
  */
-export function parseManifest(text: string, file: string): ParsedManifest {
+export function parseManifest(
+  text: string,
+  file: string,
+  textOf: TextOf = readText,
+): ParsedManifest {
   const yaml = readYaml(text);
   const lines = text.split(/\r?\n/);
   const reject = (flaws: readonly Flaw[]): ParsedManifest => {
@@ -49,7 +54,7 @@ export function parseManifest(text: string, file: string): ParsedManifest {
   };
 
   if (yaml.flaws.length > 0) return reject(yaml.flaws);
-  const result = interpret(yaml, dirname(resolve(file)));
+  const result = interpret(yaml, dirname(resolve(file)), textOf);
   if ("manifest" in result) return { ok: true, manifest: result.manifest };
   const locate = locator(yaml);
   return reject(

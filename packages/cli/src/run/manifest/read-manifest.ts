@@ -1,5 +1,6 @@
-import { statSync } from "node:fs";
 import { type ReadFileOptions, readText } from "@holdfast/kit/node";
+import { descriptorOf, type NamedFileOptions, readNamed } from "../../named-file.ts";
+import { fileState } from "../../system-call.ts";
 import { type ParsedManifest, parseManifest } from "./parse-manifest.ts";
 
 /** A manifest as {@link parseManifest} returns it, or why its file cannot be read. */
@@ -14,24 +15,42 @@ function explain(file: string, error: NodeJS.ErrnoException): string {
 
 /**
  * @param file - the manifest; `-` for stdin, which can be read once
- * @param options - by default pipes are read, too
+ * @throws `signal.reason` of the options
  */
-export function readManifest(
-  file: string,
-  options: ReadFileOptions = { pipes: true },
-): ReadManifest {
+export async function readManifest(file: string, options: NamedFileOptions): Promise<ReadManifest> {
+  const { clock, signal } = options;
   let text: string;
   try {
-    text = readText(file === "-" ? 0 : file, options);
+    text = (await readNamed(file, options)).toString("utf8");
   } catch (error) {
+    signal?.throwIfAborted();
     return { ok: false, message: explain(file, error as NodeJS.ErrnoException) };
   }
-  return parseManifest(text, file);
+  const texts = new Map<string, string | Error>();
+  while (true) {
+    const missing: string[] = [];
+    const parsed = parseManifest(text, file, (path) => {
+      const found = texts.get(path);
+      if (found === undefined) missing.push(path);
+      if (found instanceof Error) throw found;
+      return found ?? "";
+    });
+    if (missing.length === 0) return parsed;
+    for (const path of missing)
+      texts.set(
+        path,
+        await readNamed(path, { clock, ...(signal && { signal }) }).then(
+          String,
+          (error: Error) => error,
+        ),
+      );
+    signal?.throwIfAborted();
+  }
 }
 
 /** Whether a manifest is stdin or a pipe, as of `<(…)` in a shell: it can be read once, and does not change. */
-export function isReadOnce(file: string): boolean {
-  if (file === "-") return true;
-  const found = statSync(file, { throwIfNoEntry: false });
-  return found !== undefined && (found.isFIFO() || found.isCharacterDevice() || found.isSocket());
+export async function isReadOnce(file: string): Promise<boolean> {
+  if (descriptorOf(file) !== undefined) return true;
+  const found = await fileState(file).catch(() => undefined);
+  return found?.isReadOnce === true;
 }

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { readText } from "@holdfast/kit/node";
 import { formatDuration, shellLaunch } from "../../arguments.ts";
 import {
   type BackoffSpec,
@@ -110,10 +109,14 @@ function launchOf(name: string, { command, args, shell }: ProcessDraft) {
 }
 
 /** Variables of `envFile`, then those of `env`. */
-function envOf(name: string, { env = {}, envFile }: ProcessDraft, directory: string) {
+function envOf(
+  name: string,
+  { env = {}, envFile }: ProcessDraft,
+  { directory, textOf }: Surroundings,
+) {
   if (envFile === undefined) return env;
   try {
-    const variables = parseEnv(readText(resolve(directory, envFile)));
+    const variables = parseEnv(textOf(resolve(directory, envFile)));
     return { ...(variables as Record<string, string>), ...env };
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -201,9 +204,13 @@ function portIssue(spec: ProcessSpec): ManifestIssue | undefined {
   );
 }
 
+/** The text of a file that a manifest names, by its absolute path; throws why it cannot be read. */
+export type TextOf = (path: string) => string;
+
 interface Surroundings {
   readonly draft: ManifestDraft;
   readonly directory: string;
+  readonly textOf: TextOf;
   readonly report: (issue: ManifestIssue | undefined) => void;
 }
 
@@ -211,12 +218,13 @@ interface Surroundings {
 function resolveProcess(
   name: string,
   process: ProcessDraft,
-  { draft, directory, report }: Surroundings,
+  surroundings: Surroundings,
 ): ProcessSpec | undefined {
+  const { draft, directory, report } = surroundings;
   const backoff = resolveBackoff(process.backoff, draft.backoff);
   report(backoffIssue({ name, own: process.backoff, common: draft.backoff, backoff }));
   const launch = launchOf(name, process);
-  const env = envOf(name, process, directory);
+  const env = envOf(name, process, surroundings);
   if (isIssue(launch)) report(launch);
   if (isIssue(env)) report(env);
   if (isIssue(launch) || isIssue(env) || process.disabled === true) return undefined;
@@ -243,6 +251,7 @@ function resolveProcess(
 export function resolveManifest(
   draft: ManifestDraft,
   directory: string,
+  textOf: TextOf,
 ): { readonly manifest: Manifest; readonly issues: readonly ManifestIssue[] } {
   const processes = new Map<string, ProcessSpec>();
   /** By message: a mistake in several processes is reported once. */
@@ -251,7 +260,7 @@ export function resolveManifest(
     if (issue !== undefined) issues.set(issue.message, issue);
   };
   for (const [name, process] of Object.entries(draft.processes)) {
-    const spec = resolveProcess(name, process, { draft, directory, report });
+    const spec = resolveProcess(name, process, { draft, directory, textOf, report });
     if (spec !== undefined) processes.set(name, spec);
   }
   for (const spec of processes.values())

@@ -72,6 +72,8 @@ export class LiveView implements View {
 
   #draw(end = ""): void {
     const { clock, stream, palette, file, start, duration } = this.#options;
+    // A later frame shows all that this one does.
+    if (stream.writableLength > 0 && end === "") return;
     // A terminal may not know its size, and says 0.
     const [columns, rows] = [stream.columns || 80, stream.rows || 24];
     const state = { statuses: this.#statuses, problems: this.#problems, recent: this.#recent };
