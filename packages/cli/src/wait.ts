@@ -1,6 +1,5 @@
 import { createInterface } from "node:readline";
 import { type Clock, onAbort } from "@holdfast/clock";
-import { type Bytes, readBytes } from "@holdfast/kit/node";
 import {
   every,
   isTerminalError,

@@ -1,4 +1,3 @@
-import { type ReadFileOptions, readText } from "@holdfast/kit/node";
 import { descriptorOf, type NamedFileOptions, readNamed } from "../../named-file.ts";
 import { fileState } from "../../system-call.ts";
 import { type ParsedManifest, parseManifest } from "./parse-manifest.ts";
