@@ -51,7 +51,7 @@ export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
   requireHooks("options", { random });
   requireMethods("options.logger", logger, LOGGER);
   if (metrics !== undefined) requireMethods("options.metrics", metrics, KUBERNETES_METRICS);
-  const log = new WarningLog(logger);
+  const log = new WarningLog(logger, clock);
   const lines = new RepeatedLines(clock);
   const measure = (count: (metrics: KubernetesMetrics) => void, fact: string): void => {
     try {
