@@ -5,6 +5,7 @@ import {
   LeaderElector,
   type Logger,
   MemoryLock,
+  resync,
   Shards,
   silentLogger,
 } from "@holdfast/controller";
@@ -45,6 +46,19 @@ const DOORS: Record<string, (common: Common) => Runnable> = {
   },
   "a controller whose source fails": (common) =>
     new Controller({ ...common, reconcile: again, sources: [{ name: "odd", start: down }] }),
+  "a controller whose source reports an error each second": (common) =>
+    new Controller({
+      ...common,
+      reconcile: again,
+      sources: [resync({ interval: 1_000, list: down })],
+    }),
+  "a controller whose key ignores its signal": (common) => {
+    const reconcile = async (): Promise<{ requeueAfter: number }> => {
+      await common.clock.sleep(3_000);
+      return again();
+    };
+    return looping(new Controller({ ...common, reconcile, timeout: 1_000, abortGrace: 1_000 }));
+  },
   "a controller whose key fails": (common) =>
     looping(new Controller({ ...common, reconcile: down, limiter: eachSecond() })),
   "a controller whose key fails with two errors in turn": (common) => {
@@ -84,9 +98,27 @@ describe("a failure that repeats is logged once a minute", () => {
     await clock.step(600_000);
     stop.abort();
     await clock.run(() => run);
-    expect(lines.length).toBeGreaterThan(9);
+    expect(lines.length).toBeGreaterThan(8);
     expect(lines.length).toBeLessThanOrEqual(3 * 11); // three hooks at most
   });
+});
+
+it("logs a line for each of a hundred keys that ignore their signals, and one for all others", async () => {
+  const clock = new FakeClock();
+  const lines: { key: string; others?: number }[] = [];
+  const error = (details: object): void => void lines.push(details as { key: string });
+  const controller = new Controller({
+    ...{ name: "part", clock, workers: 500, timeout: 1_000, abortGrace: 1_000 },
+    logger: { ...silentLogger, error },
+    reconcile: () => clock.sleep(50_000),
+  });
+  for (let key = 0; key < 500; key++) controller.add(`key ${key}`);
+  const stop = new AbortController();
+  const running = controller.run(stop.signal);
+  await clock.step(40_000);
+  expect(lines.map(({ others }) => others)).toEqual([...new Array<undefined>(100), 1]);
+  stop.abort();
+  await clock.run(() => running);
 });
 
 it("logs the first failure of each key, of each error, and after a success", async () => {

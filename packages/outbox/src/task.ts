@@ -48,7 +48,8 @@ export interface TaskOptions {
   readonly onEvent?: ((event: OutboxEvent) => void) | undefined;
 
   /**
-   * Receiver of log lines.
+   * Receiver of log lines. A failure that repeats is logged once a minute with its `count`. At most 100 messages a minute
+   * have a line of their own; one with `others` stands for the rest, which are at debug level.
    *
    * @defaultValue warnings and errors on the console
    */
@@ -72,7 +73,8 @@ export interface TaskOptions {
 /** Options with their defaults. */
 export type Resolved<Options extends TaskOptions> = {
   readonly [Name in Exclude<keyof Options, "random">]-?: NonNullable<Options[Name]>;
-} & Pick<Options, "random"> & { readonly lines: RepeatedLines };
+} & Pick<Options, "random"> &
+  Pick<EventSink, "lines" | "messageLines">;
 
 /** The options of every task. */
 export const TASK_OPTIONS: Kinds<TaskOptions> = {
@@ -90,7 +92,8 @@ export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {
   const { name, storeTimeout = 10_000, jitter = 0.1, onEvent = () => {} } = options;
   const { logger = defaultLogger, clock = realClock, random } = options;
   const lines = new RepeatedLines(clock);
-  return { name, storeTimeout, jitter, onEvent, logger, lines, clock, random };
+  const messageLines = new RepeatedLines(clock);
+  return { name, storeTimeout, jitter, onEvent, logger, lines, messageLines, clock, random };
 }
 
 /**
@@ -175,6 +178,8 @@ interface EventSink {
   readonly logger: Logger;
   readonly onEvent: (event: OutboxEvent) => void;
   readonly lines: RepeatedLines;
+  /** Lines about one message each. */
+  readonly messageLines: RepeatedLines;
 }
 
 /**
@@ -205,6 +210,17 @@ function logFailed({ claim, failure }: FailedEvent, sink: EventSink): void {
   logger[level]({ ...factsOf(claim), ...failure, ...more }, "attempt failed");
 }
 
+/** Logs what happened to a message. Of many messages in a minute, a line with `others` stands for those beyond a hundred. */
+function logMessage(
+  level: "warn" | "error",
+  details: { readonly id: string; readonly [name: string]: unknown },
+  message: string,
+  { logger, messageLines }: EventSink,
+): void {
+  const more = messageLines.detailsOf(message, details.id);
+  logger[more === undefined ? "debug" : level]({ ...details, ...more }, message);
+}
+
 function log(event: OutboxEvent, sink: EventSink): void {
   const { logger } = sink;
   switch (event.type) {
@@ -216,22 +232,34 @@ function log(event: OutboxEvent, sink: EventSink): void {
       logFailed(event, sink);
       break;
     case "expired":
-      logger.warn({ ...factsOf(event.claim), ...event.failure }, "claim expired");
+      logMessage("warn", { ...factsOf(event.claim), ...event.failure }, "claim expired", sink);
       break;
     case "dead":
-      logger.error({ ...factsOf(event.claim), ...event.failure }, "message is a dead letter");
+      logMessage(
+        "error",
+        { ...factsOf(event.claim), ...event.failure },
+        "message is a dead letter",
+        sink,
+      );
       break;
     case "lost":
-      logger.warn(factsOf(event.claim), "outcome ignored; the claim is not the newest");
+      logMessage(
+        "warn",
+        factsOf(event.claim),
+        "outcome ignored; the claim is not the newest",
+        sink,
+      );
       break;
     case "unwritten":
-      logger.error(
+      logMessage(
+        "error",
         { ...factsOf(event.claim), err: event.error },
         "outcome not stored before the claim expired; message will be sent again",
+        sink,
       );
       break;
     case "invalid":
-      logger.error(event.row, "row is not a valid message; marked dead");
+      logMessage("error", { ...event.row }, "row is not a valid message; marked dead", sink);
       break;
     case "removed":
       logger.info({ count: event.count }, "delivered messages removed");
@@ -255,6 +283,6 @@ function log(event: OutboxEvent, sink: EventSink): void {
   }
 }
 
-function factsOf({ message, number, relay }: Claim): object {
+function factsOf({ message, number, relay }: Claim) {
   return { id: message.id, topic: message.topic, key: message.key, relay, claim: number };
 }

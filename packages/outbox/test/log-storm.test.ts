@@ -111,3 +111,27 @@ it("a lock whose error names the time that is left is logged once a minute, as a
   stop.abort();
   await clock.run(() => run);
 });
+
+it("logs a line for each of a hundred dead letters, and one a minute for all others", async () => {
+  const clock = new FakeClock();
+  const store = new MemoryStore();
+  await store.transaction(async (tx) => {
+    for (let key = 0; key < 500; key++) {
+      const message = { topic: "orders", key: `${key}`, payload: key, maxAttempts: 1 };
+      await store.save(tx, message, clock.now());
+    }
+  });
+  const lines: { id?: string; others?: number }[] = [];
+  const error = (details: object): void => void lines.push(details);
+  const relay = new Relay({
+    ...{ clock, store, name: "relay", publisher: { publish: down } },
+    logger: { ...silentLogger, error } as Logger,
+  });
+  const stop = new AbortController();
+  const run = relay.run(stop.signal);
+  await clock.step(50_000);
+  expect(await store.counts()).toMatchObject({ dead: 500 });
+  expect(lines.map(({ others }) => others)).toEqual([...new Array<undefined>(100), 1]);
+  stop.abort();
+  await clock.run(() => run);
+});

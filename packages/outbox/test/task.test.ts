@@ -53,7 +53,12 @@ it.each<[OutboxEvent, ...line: unknown[]]>([
   };
   const events: OutboxEvent[] = [];
   const lines = new RepeatedLines(realClock);
-  report(event, { logger, lines, onEvent: (passed) => void events.push(passed) });
+  report(event, {
+    logger,
+    lines,
+    messageLines: lines,
+    onEvent: (passed) => void events.push(passed),
+  });
   expect(logged).toEqual(line.length === 0 ? [] : [line]);
   expect(events).toEqual([event]);
 });

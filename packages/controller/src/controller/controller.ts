@@ -397,7 +397,7 @@ export class Controller<Item = string> implements AsyncDisposable {
   #reportSource(error: unknown, name: string, message: string): void {
     const { onError } = this.#options;
     const origin: ErrorOrigin = { kind: "source", name };
-    this.#hooks.log("error", { source: name, err: error }, message);
+    this.#hooks.logRepeated(`source ${name}`, { source: name, err: error }, message);
     this.#hooks.call("onError", () => onError(error, origin));
   }
 }

@@ -4,6 +4,12 @@ import type { Random } from "@holdfast/wait";
 import { type Logger, logSafely } from "../logger.ts";
 import type { QueueMetrics } from "../queue/work-queue-options.ts";
 
+/** Facts for a line. */
+interface Facts {
+  readonly err?: unknown;
+  readonly [name: string]: unknown;
+}
+
 /** Calls user code whose errors must not end a controller. */
 export class Hooks {
   readonly #logger: Logger;
@@ -52,6 +58,16 @@ export class Hooks {
       drawn = value;
     });
     return drawn;
+  }
+
+  /**
+   * Logs an error, the same one of the same subject once a minute; others of it are at debug level.
+   *
+   * @param subject - the source or the key that failed
+   */
+  logRepeated(subject: string, details: Facts, message: string): void {
+    const more = this.#lines.detailsOf(`${message}${messageOf(details.err)}`, subject);
+    this.log(more === undefined ? "debug" : "error", { ...details, ...more }, message);
   }
 
   /** Logs a line. An error of the logger itself is dropped. */

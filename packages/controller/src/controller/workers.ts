@@ -260,8 +260,8 @@ export class Workers<Item> {
   /** Starts a worker to replace the one that waits for a stuck run. */
   #replace(stuck: Run<Item>): void {
     const details = { key: stuck.key, age: this.#options.clock.monotonic() - stuck.startedAt };
-    this.#hooks.log(
-      "error",
+    this.#hooks.logRepeated(
+      `key ${stuck.key}`,
       details,
       "reconcile ignored its abort signal; worker released, key blocked until it settles",
     );

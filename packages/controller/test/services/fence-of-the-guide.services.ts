@@ -24,46 +24,62 @@ function program(): (...given: unknown[]) => Promise<void> {
   return AsyncFunction(...names, body) as (...given: unknown[]) => Promise<void>;
 }
 
+/** Runs the program of the guide in replicas that start at once, until one has written its token. */
+async function runReplicas(connectionString: string, owner: pg.Pool): Promise<void> {
+  const run = program();
+  const stop = new AbortController();
+  const pools: pg.Pool[] = [];
+  const given = {
+    Pool: class extends pg.Pool {
+      constructor(options: pg.PoolConfig) {
+        super({ ...options, connectionString, max: 2 });
+        pools.push(this);
+      }
+    },
+  };
+  class Elector extends LeaderElector {
+    constructor(options: LeaderElectorOptions) {
+      super({ ...options, once: true });
+    }
+  }
+  const args = [given, PostgresLock, Elector, hostname, randomUUID, stop.signal];
+  const replicas = Array.from({ length: 6 }, () => run(...args));
+  const ended = Promise.allSettled(replicas);
+  const tokens = async () =>
+    (await owner.query("SELECT token FROM fence").catch(() => ({ rows: [] }))).rows;
+  await Promise.race([
+    poll(async () => (await tokens()).length === 1, { timeout: 60_000, backoff: { duration: 20 } }),
+    Promise.all(replicas).catch(() => {}),
+  ]);
+  stop.abort();
+  const failures = (await ended).flatMap((end) =>
+    end.status === "rejected" ? [String(end.reason)] : [],
+  );
+  expect(failures).toEqual([]);
+  await Promise.all([owner, ...pools].map((pool) => pool.end()));
+}
+
 it("starts in six replicas at once, ten times, with a token in the end", {
   timeout: 300_000,
 }, async () => {
-  const run = program();
   for (let round = 0; round < 10; round++) {
     const connectionString = await makeDatabase(requiredUrl("DATABASE_URL"));
-    const admin = new pg.Pool({ connectionString });
-    await admin.query("CREATE TABLE session (expires_at timestamptz)");
-    const stop = new AbortController();
-    const pools: pg.Pool[] = [];
-    const given = {
-      Pool: class extends pg.Pool {
-        constructor(options: pg.PoolConfig) {
-          super({ ...options, connectionString, max: 2 });
-          pools.push(this);
-        }
-      },
-    };
-    class Elector extends LeaderElector {
-      constructor(options: LeaderElectorOptions) {
-        super({ ...options, once: true });
-      }
-    }
-    const args = [given, PostgresLock, Elector, hostname, randomUUID, stop.signal];
-    const replicas = Array.from({ length: 6 }, () => run(...args));
-    const ended = Promise.allSettled(replicas);
-    const tokens = async () =>
-      (await admin.query("SELECT token FROM fence").catch(() => ({ rows: [] }))).rows;
-    await Promise.race([
-      poll(async () => (await tokens()).length === 1, {
-        timeout: 60_000,
-        backoff: { duration: 20 },
-      }),
-      Promise.all(replicas),
-    ]);
-    stop.abort();
-    const failures = (await ended).flatMap((end) =>
-      end.status === "rejected" ? [String(end.reason)] : [],
-    );
-    expect(failures).toEqual([]);
-    await Promise.all([admin, ...pools].map((pool) => pool.end()));
+    const owner = new pg.Pool({ connectionString });
+    await owner.query("CREATE TABLE session (expires_at timestamptz)");
+    await runReplicas(connectionString, owner);
   }
+});
+
+it("runs as a role that may not create tables once they are there", async () => {
+  const url = new URL(await makeDatabase(requiredUrl("DATABASE_URL")));
+  const owner = new pg.Pool({ connectionString: url.href });
+  const role = `role_${randomUUID().replaceAll("-", "")}`;
+  await owner.query("CREATE TABLE session (expires_at timestamptz)");
+  await owner.query("CREATE TABLE fence (name text PRIMARY KEY, token float8 NOT NULL)");
+  await new PostgresLock(owner, { name: "janitor" }).createTable();
+  await owner.query("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
+  await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+  await owner.query(`GRANT ALL ON ALL TABLES IN SCHEMA public TO ${role}`);
+  Object.assign(url, { username: role, password: "secret" });
+  await runReplicas(url.href, owner);
 });

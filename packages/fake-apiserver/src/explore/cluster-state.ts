@@ -43,7 +43,9 @@ export class Snapshot<World> implements ClusterState<World> {
 
   toJSON(): unknown {
     const objects = Object.fromEntries(normalForm(this.#snapshot, this.#options));
-    return this.#outside === undefined ? objects : { ...objects, world: this.#outside };
+    const { problem } = this;
+    const marked = problem === undefined ? objects : { ...objects, problem };
+    return this.#outside === undefined ? marked : { ...marked, world: this.#outside };
   }
 }
 

@@ -7,6 +7,9 @@ import type { ApiState, StateSnapshot } from "../server/state/api-state.ts";
 
 /** A fake API server whose objects an explorer watches, and whose definitions it changes. */
 export class ExploredApi extends FakeApi {
+  /** The first mistake of the operator that no state shows: an owner in another namespace, a status that is dropped. */
+  problem: string | undefined = undefined;
+
   /** The objects of the server. */
   get objects(): ApiState {
     return this.state;

@@ -2,8 +2,9 @@ import { onAbort } from "@holdfast/clock";
 import type { ProgramContext, StepOptions, StepOutcome } from "@holdfast/explore";
 import type { KubeRequest, KubeResponse, KubeTransport, Resource } from "@holdfast/kubernetes";
 import { connectionError } from "../server/connection-error.ts";
-import type { FakeApi } from "../server/fake-api.ts";
 import type { Fault } from "../server/faults.ts";
+import { dropsStatus } from "./dropped-status.ts";
+import type { ExploredApi } from "./explored-api.ts";
 import { hasSharedConditions, writeForeignCondition } from "./foreign-condition.ts";
 
 /** Milliseconds by which a late event comes later. */
@@ -19,6 +20,8 @@ interface RequestStep {
   readonly kind: "write" | "get" | "list" | "watch";
   readonly resource: string;
   readonly text: string;
+  /** Whether it is about an object itself, and no subresource of it. */
+  readonly isOfObject: boolean;
   /** Whether it is a JSON patch with a condition, as those of `finalize`. */
   readonly hasTest: boolean;
   /** Whether it asks for a page of a list after the first. */
@@ -51,13 +54,13 @@ const TESTED: Readonly<Record<string, Fault>> = {
  */
 export class ExploredTransport implements KubeTransport {
   readonly description: string;
-  readonly #api: FakeApi;
+  readonly #api: ExploredApi;
   readonly #program: Program;
   readonly #hasSlots: boolean;
   /** Resources with conditions of several controllers, by plural. */
   readonly #shared: ReadonlyMap<string, Resource>;
 
-  constructor(api: FakeApi, program: Program, { hasSlots, resources }: ExploredServer) {
+  constructor(api: ExploredApi, program: Program, { hasSlots, resources }: ExploredServer) {
     this.description = api.transport.description;
     this.#api = api;
     this.#program = program;
@@ -91,7 +94,12 @@ export class ExploredTransport implements KubeTransport {
     if (own === undefined) return await this.#aside(perform);
     const { kind, text } = own;
     if (kind === "write" || kind === "get") {
-      const whole = async (): Promise<WholeResponse> => await readWhole(await perform());
+      const whole = async (): Promise<WholeResponse> => {
+        const response = await readWhole(await perform());
+        if (own.isOfObject && response.status < 300 && dropsStatus(request, response.text))
+          this.#api.problem ??= `${text} has a status that the server drops: write it with { subresource: "status" }`;
+        return response;
+      };
       const outcomeOf = (response: WholeResponse): StepOutcome => outcomeIn(response, request);
       const writes = own.hasTest ? TESTED : WRITES;
       const faults = this.#faults<WholeResponse>(kind === "write" ? writes : READS);
@@ -205,7 +213,7 @@ interface WatchLine {
 function stepOf(request: KubeRequest, hasSlots: boolean): RequestStep | undefined {
   const { method, path, body } = request;
   const { pathname, searchParams } = new URL(path, "http://server");
-  const { plural, namespace, name, subresource } = placeOf(pathname);
+  const { plural, namespace, name, subresource, isOfObject } = placeOf(pathname);
   if (ASIDE.has(plural) && !(hasSlots && movesSlot(request))) return undefined;
   const kind = method === "GET" ? readOf(name, searchParams) : "write";
   if (kind === undefined) return undefined;
@@ -218,6 +226,7 @@ function stepOf(request: KubeRequest, hasSlots: boolean): RequestStep | undefine
     kind,
     resource,
     isLaterPage,
+    isOfObject,
     hasTest: isTested(method, body),
     text: `${verb} ${resource} ${nameOf(ref)}`.trimEnd() + page,
   };
@@ -262,7 +271,8 @@ function placeOf(pathname: string) {
   const isNamespaced = parts[0] === "namespaces" && parts.length > 2;
   const namespace = isNamespaced ? parts.splice(0, 2)[1] : undefined;
   const [plural = "", name, subresource] = parts;
-  return { plural, namespace, name, subresource };
+  const isOfObject = name !== undefined && subresource === undefined;
+  return { plural, namespace, name, subresource, isOfObject };
 }
 
 function readOf(

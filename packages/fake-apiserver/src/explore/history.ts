@@ -27,16 +27,14 @@ export class History {
   /** By object and event: `configmaps default/ann was deleted`. */
   readonly counts: Map<string, number> = new Map();
 
-  /** The first mistake that no state shows: an owner in another namespace, a condition of another controller. */
-  problem: string | undefined = undefined;
-
-  /** Another one after each change of an object that counts. */
-  revision = 0;
+  readonly #api: ExploredApi;
+  #changes = 0;
   readonly #state: ApiState;
   readonly #served: ReadonlySet<string>;
   readonly #living = new Map<string, number>();
 
   constructor({ api, resources, recreates }: HistoryOptions) {
+    this.#api = api;
     this.#state = api.objects;
     this.#served = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
     for (const resource of resources) {
@@ -44,21 +42,31 @@ export class History {
       const name = resourceName(resource);
       const mayRepeat = recreates.some((one) => resourceName(one) === name);
       this.#state.subscribe(storeOf(resource), (change) => {
-        this.revision += 1;
+        this.#changes += 1;
         this.#check(name, change);
         if (!mayRepeat) this.#note(name, change);
       });
     }
   }
 
+  /** See {@link ExploredApi.problem}. */
+  get problem(): string | undefined {
+    return this.#api.problem;
+  }
+
+  /** Another one after each change of an object that counts, and after the first mistake. */
+  get revision(): number {
+    return this.#changes + (this.problem === undefined ? 0 : 1);
+  }
+
   #check(resource: string, { key, object }: Change): void {
     if (object === undefined) return;
     if (sharesForeignCondition(object))
-      this.problem ??= `${resource} ${key} has a condition of another controller that the operator has applied too, so that nobody can withdraw it: apply the own conditions alone, see ownConditions`;
+      this.#api.problem ??= `${resource} ${key} has a condition of another controller that the operator has applied too, so that nobody can withdraw it: apply the own conditions alone, see ownConditions`;
     if (!("ownerReferences" in metadataOf(object))) return;
     const owner = foreignOwnerOf(object, placesOf(this.#state.snapshot().stores));
     if (owner !== undefined)
-      this.problem ??= `${resource} ${key} has the owner ${owner["kind"]} ${owner["name"]} of another namespace: a cluster deletes or leaks it`;
+      this.#api.problem ??= `${resource} ${key} has the owner ${owner["kind"]} ${owner["name"]} of another namespace: a cluster deletes or leaks it`;
   }
 
   #note(resource: string, { key, object, previous }: Change): void {

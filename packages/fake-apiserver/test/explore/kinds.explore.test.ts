@@ -429,6 +429,45 @@ const kinds: Kind[] = [
     options: { scenario: thenUser(({ client }) => client.delete(Thing, ann)) },
   },
   {
+    habit: "a cleanup that ends where the first part is gone",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        const user = { ...outside, name: "user" };
+        await finalize(client, Thing, thing, {
+          finalizer,
+          async apply() {
+            for (const metadata of [outside, user]) await client.apply(ConfigMap, { metadata });
+          },
+          async cleanup() {
+            const isGone = (await client.find(ConfigMap, outside)) === undefined;
+            if (isGone && !isCorrect) return;
+            for (const part of [outside, user]) await client.delete(ConfigMap, part);
+          },
+        });
+      }),
+    found: [/ step \d+, DELETE configmaps outside\/user\n/, "configmaps outside/user: left over"],
+    options: { scenario: thenUser(({ client }) => client.delete(Thing, ann)) },
+  },
+  {
+    habit: "a lock in an annotation, of a process that is gone",
+    setup: (isCorrect) => (context) => {
+      const id = isCorrect ? "operator" : (context as ExploredContext<undefined>).uid();
+      const lock = (holder: string | null) =>
+        context.client.patch(Thing, ann, { metadata: { annotations: { lock: holder } } });
+      return reconciling(async (thing, { client }) => {
+        const holder = thing.metadata.annotations?.["lock"];
+        if (holder !== undefined && holder !== id) return;
+        if (thing.status === undefined) {
+          await lock(id);
+          await client.apply(ConfigMap, { metadata: childOf(thing) });
+          await report(context, thing, { isReady: true });
+        }
+        if (holder !== undefined || thing.status === undefined) await lock(null);
+      })(context);
+    },
+    found: [/^crash/, "annotations: left over"],
+  },
+  {
     habit: "a marker of an error path",
     setup: (isCorrect) =>
       reconciling(async (thing, { client }) => {

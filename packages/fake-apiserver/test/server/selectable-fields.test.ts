@@ -141,6 +141,12 @@ const refused: readonly (readonly [string, string, string, string])[] = [
     "data.a=b",
     '"data.a" is not a known field selector: only "metadata.name", "metadata.namespace"',
   ],
+  [
+    "v1",
+    "ConfigMap",
+    "data.a!!=b",
+    '"data.a!" is not a known field selector: only "metadata.name", "metadata.namespace"',
+  ],
 ];
 
 async function namesOf(

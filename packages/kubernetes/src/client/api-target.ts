@@ -47,7 +47,7 @@ export type MeasuredTarget = ApiTarget & {
 /** The target of checked options. */
 export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
   const { transport, clock = realClock, random, logger = defaultLogger, metrics } = options;
-  const log = new WarningLog(logger);
+  const log = new WarningLog(logger, clock);
   const lines = new RepeatedLines(clock);
   const measure = (count: (metrics: KubernetesMetrics) => void, fact: string): void => {
     try {

@@ -15,6 +15,12 @@ export class Hooks {
     this.#lines = new RepeatedLines(clock);
   }
 
+  /** Logs an error about a subject, the same one once a minute; others of it are at debug level. */
+  logRepeated(subject: string, details: { readonly err: unknown }, message: string): void {
+    const more = this.#lines.detailsOf(messageOf(details.err), subject);
+    this.log(more === undefined ? "debug" : "error", { ...details, ...more }, message);
+  }
+
   /** Logs a line. An error of the logger is dropped: there is nowhere left to report it. */
   log(level: keyof Logger, details: object, message: string): void {
     callSafely(() => this.#logger[level](details, message));

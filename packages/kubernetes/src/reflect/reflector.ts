@@ -341,7 +341,7 @@ export class Reflector {
     const [function_] = by.split("[");
     const remains = isTransform ? "skipped" : "left out of the index";
     const details = { resource, key, by, err: error };
-    hooks.log("error", details, `object rejected by ${function_}; ${remains}`);
+    hooks.logRepeated(`${by} ${key}`, details, `object rejected by ${function_}; ${remains}`);
     hooks.measure((metrics) => metrics.rejected(resource));
   }
 

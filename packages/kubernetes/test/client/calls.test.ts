@@ -295,20 +295,6 @@ describe("warnings of the server", () => {
       `warn: API server sent a warning { warning: '${"x".repeat(1_000)}' }`,
     ]);
   });
-
-  it("are forgotten after 1,000 others", async () => {
-    const many = Array.from({ length: 1_000 }, (_, index) => `text ${index}`);
-    const { clock, logger, get } = world(
-      warned("first"),
-      warned(...many),
-      warned("text 999"),
-      warned("first"),
-    );
-    await clock.run(async () => {
-      for (let i = 0; i < 4; i++) await get();
-    });
-    expect(logger.lines).toHaveLength(1_002);
-  });
 });
 
 describe("metrics", () => {

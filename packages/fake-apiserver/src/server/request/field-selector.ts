@@ -20,7 +20,7 @@ export function parseFieldSelector(
 ): FieldRequirement[] {
   const parts = text.match(/(?:\\[\s\S]?|[^\\,])+/g) ?? [];
   return parts.map((part) => {
-    const match = /^([^=!]*(?:![^=][^=!]*)*)(==|!=|=)([\s\S]*)$/.exec(part);
+    const match = /^((?:[^=!]|!(?!=))*)(==|!=|=)([\s\S]*)$/.exec(part);
     if (match === null)
       throw new SelectorError(`invalid selector: '${text}'; can't understand '${part}'`);
     const [, field = "", operator, escaped = ""] = match;

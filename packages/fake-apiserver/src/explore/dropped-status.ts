@@ -1,0 +1,38 @@
+import type { KubeRequest } from "@holdfast/kubernetes";
+import { isObject, type JsonObject, own } from "../object/json.ts";
+
+/**
+ * Whether the server has dropped the status of a write to an object itself: the answer has another one. A server with the
+ * subresource keeps the status that the object had.
+ *
+ * @param answer - the text of a successful response
+ */
+export function dropsStatus({ method, body = "{}" }: KubeRequest, answer: string): boolean {
+  if (method !== "PUT" && method !== "PATCH") return false;
+  const written: unknown = JSON.parse(body);
+  const { status } = JSON.parse(answer) as JsonObject;
+  if (!Array.isArray(written)) return !isWithin(own(written as JsonObject, "status"), status);
+  return written.some(
+    (step: unknown) => isObject(step) && step["op"] !== "test" && isOfStatus(step, status),
+  );
+}
+
+/** Whether a step of a JSON patch changes the status to another than the one given. */
+function isOfStatus({ op, path, value }: JsonObject, status: unknown): boolean {
+  const [, part, ...rest] = String(path).split("/");
+  return part === "status" && rest.length === 0 && op !== "remove" && !isWithin(value, status);
+}
+
+/** Whether an answer has all that was written. What was null is gone. */
+function isWithin(written: unknown, answer: unknown): boolean {
+  if (written === null || written === undefined) return true;
+  if (Array.isArray(written))
+    return (
+      Array.isArray(answer) &&
+      written.every((item) => answer.some((other: unknown) => isWithin(item, other)))
+    );
+  if (!isObject(written)) return written === answer;
+  return Object.entries(written).every(([name, value]) =>
+    isWithin(value, isObject(answer) ? own(answer, name) : undefined),
+  );
+}
