@@ -51,7 +51,7 @@ export class AbortList {
   #last: AbortWaiter | undefined = undefined;
 
   /** @param source - the signal to listen to; without it, an owner calls {@link AbortList.notify} */
-  protected constructor(source?: AbortSignal) {
+  constructor(source?: AbortSignal) {
     this.#source = source;
   }
 
@@ -69,27 +69,13 @@ export class AbortList {
     return list;
   }
 
-  /** The signal that aborts with this list. An owner without a source overrides it. */
-  get signal(): AbortSignal {
-    return this.#source as AbortSignal;
-  }
-
-  get aborted(): boolean {
-    return this.signal.aborted;
-  }
-
-  /** The reason of the abort. */
-  get reason(): unknown {
-    return this.signal.reason;
-  }
-
   add(waiter: AbortWaiter): void {
     waiter.list = this;
     waiter.previous = this.#last;
     if (this.#last === undefined) {
       this.#first = waiter;
       if (this.#source !== undefined)
-        this.#unlisten = listenForAbort(this.#source, this.notify.bind(this));
+        this.#unlisten = listenForAbort(this.#source, () => this.notify());
     } else {
       this.#last.next = waiter;
     }
@@ -110,10 +96,9 @@ export class AbortList {
 
   /**
    * Passes the abort to the entries in the order they were added, even if one of them throws. Called by
-   * the listener or the owner, or by an entry that notices the abort before the listener.
+   * the listener, by the owner with its reason, or by an entry that notices the abort before the listener.
    */
-  notify(): void {
-    const { reason } = this;
+  notify(reason: unknown = this.#source?.reason): void {
     const errors: unknown[] = [];
     for (let waiter = this.#first; waiter !== undefined; waiter = this.#first) {
       this.remove(waiter);

@@ -7,7 +7,8 @@ import {
   requireFunction,
   requireSignal,
 } from "@holdfast/kit";
-import { AbortCallback, AbortList } from "./abort-list.ts";
+import { AbortCallback } from "./abort-list.ts";
+import { LinkedController } from "./linked-controller.ts";
 import { onAbort } from "./on-abort.ts";
 
 const ignore = (): void => {};
@@ -56,25 +57,24 @@ const LATE_RESULT: Kinds<LateResult<never>> = { value: func, error: func };
  */
 export function abortable<Value, Argument = AbortSignal>(
   work: (argument: Argument) => Value | PromiseLike<Value>,
-  signal: AbortSignal | AbortList,
+  signal: AbortSignal | LinkedController,
   onLate?: ((value: Value) => unknown) | LateResult<Value>,
-  argument: Argument = signal as Argument,
+  argument: Argument = signalOf(signal) as Argument,
 ): Promise<Value> {
   // Neither an async function nor a callback stands between `work` and the result: the stack of its error shows the
   // callers, and one frame of this function (ADR 0042).
   let late: LateResult<Value> | undefined;
   try {
     requireFunction("work", work);
-    if (!(signal instanceof AbortList)) requireSignal("signal", signal);
+    if (!(signal instanceof LinkedController)) requireSignal("signal", signal);
     if (onLate !== undefined) late = lateResult(onLate);
   } catch (error) {
     return Promise.reject(error);
   }
   if (signal.aborted) return Promise.reject(signal.reason);
   const { promise, resolve, reject } = deferred<Value>();
-  const list = signal instanceof AbortList ? signal : AbortList.of(signal);
   const waiter = new AbortCallback(reject);
-  list.add(waiter);
+  LinkedController.listOf(signal).add(waiter);
   let result: Promise<Value>;
   try {
     result = Promise.resolve<unknown>(work(argument)) as Promise<Value>;
@@ -99,6 +99,10 @@ export function abortable<Value, Argument = AbortSignal>(
     end();
     return value;
   }, endWith);
+}
+
+function signalOf(end: AbortSignal | LinkedController): AbortSignal {
+  return end instanceof LinkedController ? end.signal : end;
 }
 
 function lateResult<Value>(

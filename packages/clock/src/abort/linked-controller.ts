@@ -18,7 +18,9 @@ import { callNow, onAbort } from "./on-abort.ts";
  * console.log(request.signal.aborted, request.signal.reason); // => true closing
  * ```
  */
-export class LinkedController extends AbortList implements Disposable {
+export class LinkedController implements Disposable {
+  /** What waits for it, without a listener. */
+  readonly #list = new AbortList();
   readonly #subscriptions: readonly Disposable[];
   #controller: AbortController | undefined = undefined;
   #state: "open" | "aborted" = "open";
@@ -29,27 +31,26 @@ export class LinkedController extends AbortList implements Disposable {
    * @throws TypeError if one of them is no `AbortSignal`
    */
   constructor(...signals: readonly AbortSignal[]) {
-    super();
     this.#subscriptions = signals.map((signal) => onAbort(signal, (reason) => this.abort(reason)));
   }
 
   /** Aborts with this controller. */
-  override get signal(): AbortSignal {
+  get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      AbortList.of(this.#controller.signal, this);
+      AbortList.of(this.#controller.signal, this.#list);
       if (this.aborted) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
   }
 
   /** Whether it has aborted. */
-  override get aborted(): boolean {
+  get aborted(): boolean {
     return this.#state === "aborted";
   }
 
   /** The reason of its abort. */
-  override get reason(): unknown {
+  get reason(): unknown {
     return this.#reason;
   }
 
@@ -64,12 +65,21 @@ export class LinkedController extends AbortList implements Disposable {
     this.#reason = reason;
     this.#controller?.abort(reason);
     try {
-      this.notify();
+      this.#list.notify(reason);
     } catch (error) {
       callNow(() => {
         throw error;
       });
     }
+  }
+
+  /**
+   * The list of its waits, or that of a signal.
+   *
+   * @internal
+   */
+  static listOf(end: AbortSignal | LinkedController): AbortList {
+    return end instanceof LinkedController ? end.#list : AbortList.of(end);
   }
 
   /** Follows the signals no longer. */
