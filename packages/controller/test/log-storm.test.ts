@@ -9,6 +9,8 @@ import {
   Shards,
   silentLogger,
 } from "@holdfast/controller";
+import { traced } from "@holdfast/controller/opentelemetry";
+import { diag } from "@opentelemetry/api";
 import { describe, expect, it } from "vitest";
 
 const odd = (): never => {
@@ -101,6 +103,25 @@ describe("a failure that repeats is logged once a minute", () => {
     expect(lines.length).toBeGreaterThan(8);
     expect(lines.length).toBeLessThanOrEqual(3 * 11); // three hooks at most
   });
+});
+
+it("reports a tracer that throws once a minute", async () => {
+  const clock = new FakeClock();
+  const counts: unknown[] = [];
+  const drop = (): void => {};
+  const error = (...[, , details]: unknown[]): void =>
+    void counts.push((details as { count?: number }).count);
+  diag.setLogger({ error, warn: drop, debug: drop, info: drop, verbose: drop });
+  const tracer = { startSpan: odd, startActiveSpan: odd };
+  const reconcile = traced(again, { clock, tracer });
+  const controller = looping(new Controller({ name: "part", clock, reconcile }));
+  const stop = new AbortController();
+  const running = controller.run(stop.signal);
+  await clock.step(120_000);
+  expect(counts).toEqual([undefined, 60, 60]);
+  stop.abort();
+  await clock.run(() => running);
+  diag.disable();
 });
 
 it("logs a line for each of a hundred keys that ignore their signals, and one for all others", async () => {

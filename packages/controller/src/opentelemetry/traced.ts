@@ -1,9 +1,11 @@
+import { type PassiveClock, realClock } from "@holdfast/clock";
 import {
   anything,
   callSafely,
   type Kinds,
   messageOf,
   methods,
+  RepeatedLines,
   read,
   required,
   requireFunction,
@@ -14,6 +16,7 @@ export const TRACED_OPTIONS: Kinds<TracedOptions> = {
   tracer: required(methods("startActiveSpan")),
   name: anything,
   attributes: anything,
+  clock: methods("monotonic"),
 };
 
 /** The request of a traced reconcile function. */
@@ -49,6 +52,13 @@ export interface TracedOptions {
    * @defaultValue none
    */
   readonly attributes?: Attributes | undefined;
+
+  /**
+   * Clock of the minute in which an error of the tracer is reported once.
+   *
+   * @defaultValue `realClock`
+   */
+  readonly clock?: PassiveClock | undefined;
 }
 
 /**
@@ -67,7 +77,7 @@ export interface TracedOptions {
  * unchanged. The span ends with the call.
  *
  * The function is called once, and its outcome is its own, also if a tracer, a span or a processor throws: such an
- * error goes to `diag.error` of OpenTelemetry.
+ * error goes to `diag.error` of OpenTelemetry, the same one once a minute.
  *
  * @typeParam Result - return type of the function
  * @param reconcile - the function
@@ -99,7 +109,8 @@ export function traced<Request extends TracedRequest, Result>(
 ): (request: Request) => Promise<Result> {
   requireFunction("reconcile", reconcile);
   const given = read("options", options, "traced", TRACED_OPTIONS);
-  const { tracer, name = "reconcile", attributes } = given;
+  const { tracer, name = "reconcile", attributes, clock = realClock } = given;
+  const quietly = quietlyOn(clock);
   return (request) => {
     const { key, attempt, reason } = request;
     const facts = {
@@ -110,7 +121,7 @@ export function traced<Request extends TracedRequest, Result>(
     };
     let running: Promise<Result> | undefined;
     const run = (span?: Span): Promise<Result> => {
-      running ??= reconcileInSpan(span, reconcile, request);
+      running ??= reconcileInSpan(() => reconcile(request), request, { span, quietly });
       return running;
     };
     quietly(() => void tracer.startActiveSpan(name, { attributes: facts }, run));
@@ -118,18 +129,25 @@ export function traced<Request extends TracedRequest, Result>(
   };
 }
 
-/** Telemetry must not decide an outcome. */
-function quietly(work: () => void): void {
-  callSafely(work, (error) => diag.error("@holdfast/controller: tracing failed", error));
+/** Does work of telemetry, which must not decide an outcome. */
+type Quietly = (work: () => void) => void;
+
+function quietlyOn(clock: PassiveClock): Quietly {
+  const lines = new RepeatedLines(clock);
+  const report = (error: unknown): void => {
+    const more = lines.detailsOf(messageOf(error));
+    if (more !== undefined) diag.error("@holdfast/controller: tracing failed", error, more);
+  };
+  return (work) => callSafely(work, report);
 }
 
-async function reconcileInSpan<Request extends TracedRequest, Result>(
-  span: Span | undefined,
-  reconcile: (request: Request) => Result | PromiseLike<Result>,
-  request: Request,
+async function reconcileInSpan<Result>(
+  reconcile: () => Result | PromiseLike<Result>,
+  request: TracedRequest,
+  { span, quietly }: { readonly span: Span | undefined; readonly quietly: Quietly },
 ): Promise<Result> {
   try {
-    const result = await reconcile(request);
+    const result = await reconcile();
     const after = requeueAfterOf(result);
     if (after !== undefined) quietly(() => span?.setAttribute("reconcile.requeue_after_ms", after));
     return result;

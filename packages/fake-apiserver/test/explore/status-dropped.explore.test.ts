@@ -17,6 +17,11 @@ const WAYS: Parameters<typeof reconciling>[0][] = [
     const patch = [{ op: "add", path: "/status", value: { isReady: true } }] as const;
     return client.patch(Thing, ann, patch);
   },
+  async (thing, context) => {
+    await report(context, thing, { size: 1 });
+    const patch = [{ op: "add", path: "/status/isReady", value: true }] as const;
+    await context.client.patch(Thing, ann, patch);
+  },
   (_, { client }) =>
     client.modify(Thing, ann, (found) => {
       found.spec.size = 1;
