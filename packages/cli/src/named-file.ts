@@ -35,6 +35,8 @@ export async function readNamed(
   }: NamedFileOptions,
 ): Promise<Buffer> {
   const fd = descriptorOf(file);
+  // Node takes it for an empty stdin.
+  if (fd !== undefined && fstatSync(fd).isDirectory()) throw new Error("it is a directory");
   const read = (own: AbortSignal): Promise<Buffer> => {
     if (fd === undefined) return readFile(file, { pipes, longest });
     return readStream(fd === 0 ? process.stdin : streamOf(fd), longest, own);
