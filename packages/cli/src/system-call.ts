@@ -179,7 +179,7 @@ export async function realPath(path: string): Promise<string> {
   return (await call({ call: "realpath", path })) as string;
 }
 
-/** As `readBytes` of controller, which reads with a thread of this process. */
+/** As `readBytes` of the kit, which reads with a thread of this process. */
 export async function readFile(path: string, limits: Required<ReadFileOptions>): Promise<Buffer> {
   return Buffer.from((await call({ call: "read", path, limits })) as Uint8Array);
 }
