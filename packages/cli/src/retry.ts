@@ -4,53 +4,21 @@ import { join } from "node:path";
 import type { Clock } from "@holdfast/clock";
 import { readChunks, readPart } from "@holdfast/kit/node";
 import { type BackoffOptions, type BackoffStrategy, isTimeoutError, retry } from "@holdfast/wait";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import type { Command } from "commander";
 import {
   type Cut,
-  commonOptions,
-  createCommand,
   DASHES_HINT,
-  duration,
   formatDuration,
   type Launch,
   launchOf,
-  limitDuration,
-  pattern,
-  positiveDuration,
   usage,
-  wholeNumber,
 } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
 import { readNamed } from "./named-file.ts";
-import {
-  flushed,
-  hurryAfter,
-  type Output,
-  type OutputOptions,
-  openOutput,
-  Relay,
-} from "./output.ts";
-import { isSignalName, ProcessGroup } from "./process-group.ts";
+import { flushed, hurryAfter, type Output, openOutput, Relay } from "./output.ts";
+import { ProcessGroup } from "./process-group.ts";
+import { type RetryCliOptions, retryParser } from "./retry-options.ts";
 import { StopSignals } from "./stop-signals.ts";
-
-interface RetryCliOptions extends OutputOptions {
-  readonly attempts: number;
-  readonly delay: number;
-  readonly factor: number;
-  readonly cap: number;
-  readonly jitter: "full" | "equal" | number;
-  readonly delays?: readonly number[];
-  readonly timeout: number;
-  readonly deadline: number;
-  readonly on?: readonly string[];
-  readonly notOn?: readonly string[];
-  readonly onOutput?: RegExp;
-  readonly untilFails?: boolean;
-  readonly buffer?: boolean;
-  readonly stdin?: boolean;
-  readonly grace: number;
-  readonly shell?: string;
-}
 
 /** The end of an attempt. */
 interface Outcome {
@@ -88,7 +56,7 @@ class AttemptError extends Error {
 
 /** `holdfast retry`. */
 export async function retryMain({ own, command }: Cut, clock: Clock): Promise<number> {
-  const parser = createParser();
+  const parser = retryParser();
   parser.parse(own, { from: "user" });
   if (parser.args.length > 0) usage(parser, `unexpected ${parser.args[0]}. ${DASHES_HINT}`);
   const options = parser.opts<RetryCliOptions>();
@@ -367,102 +335,4 @@ function namesOf({ code, signal, over }: Outcome): readonly string[] {
 
 function count(attempts: number): string {
   return attempts === 1 ? "1 attempt" : `${attempts} attempts`;
-}
-
-function attemptsOf(text: string): number {
-  return text === "inf" ? Number.POSITIVE_INFINITY : wholeNumber(1)(text);
-}
-
-function factorOf(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && value >= 1 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError("Expected a number, at least 1.");
-}
-
-function jitterOf(text: string): "full" | "equal" | number {
-  if (text === "full" || text === "equal") return text;
-  if (text === "none") return 0;
-  const value = Number(text);
-  if (text.trim() !== "" && value >= 0 && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError("Expected full, equal, none or a factor such as 0.1.");
-}
-
-function outcomesOf(text: string): readonly string[] {
-  return text.split(",").map((word) => {
-    if (word === "timeout" || isSignalName(word)) return word;
-    return String(wholeNumber(0)(word));
-  });
-}
-
-function zeroOrDuration(text: string): number {
-  return text === "0" ? 0 : duration(text);
-}
-
-function createParser(): Command {
-  const parser = createCommand("holdfast retry")
-    .usage("[options] -- COMMAND...")
-    .description("Runs COMMAND until it exits with 0, with growing delays between the attempts.")
-    .addOption(
-      new Option("--attempts <number>", "number of runs in all, at least 1, or inf")
-        .argParser(attemptsOf)
-        .default(5),
-    )
-    .addOption(
-      new Option("--delay <duration>", "first delay, from the end of an attempt; 0 for none")
-        .argParser(zeroOrDuration)
-        .default(1_000, "1s"),
-    )
-    .addOption(
-      new Option("--factor <number>", "growth of the delays").argParser(factorOf).default(2),
-    )
-    .addOption(
-      new Option("--cap <duration>", "longest delay")
-        .argParser(positiveDuration)
-        .default(30_000, "30s"),
-    )
-    .addOption(
-      new Option("--jitter <form>", "full, equal, none or a factor such as 0.1")
-        .argParser(jitterOf)
-        .default("full"),
-    )
-    .addOption(
-      new Option("--delays <list>", "exact delays, such as 1s,5s,30s; the last one repeats")
-        .argParser((text: string) => text.split(",").map(zeroOrDuration))
-        .conflicts(["delay", "factor", "cap", "jitter"]),
-    )
-    .addOption(
-      new Option("--timeout <duration>", "time limit of an attempt; 0 for none")
-        .argParser(limitDuration)
-        .default(Number.POSITIVE_INFINITY, "none"),
-    )
-    .addOption(
-      new Option("--deadline <duration>", "time limit of all attempts and delays; 0 for none")
-        .argParser(limitDuration)
-        .default(Number.POSITIVE_INFINITY, "none"),
-    )
-    .option("--on <list>", "retry these only: exit codes, timeout, SIGKILL, …", outcomesOf)
-    .option("--not-on <list>", "never retry these", outcomesOf)
-    .option("--on-output <regex>", "retry only if stderr matches /REGEX/", pattern)
-    .addOption(
-      new Option("--until-fails", "run COMMAND until it fails").conflicts([
-        "on",
-        "notOn",
-        "onOutput",
-      ]),
-    )
-    .option("--buffer", "print the output of the last attempt only")
-    .option("--stdin", "read stdin once and give it to each attempt");
-  return commonOptions(parser)
-    .helpOption("--help", "show this help")
-    .addHelpText(
-      "after",
-      `
-An attempt has ended when COMMAND and its descendants have. COMMAND sees HOLDFAST_ATTEMPT and HOLDFAST_LAST_EXIT.
-
-Exit code: that of the last attempt; 124 time over, 125 holdfast failed, 126 not executable, 127 not found,
-128 + N signal N. 126 and 127 are not retried unless --on names them.
-`,
-    )
-    .allowExcessArguments(true)
-    .configureOutput({ writeErr: (text) => process.stderr.write(text) });
 }
