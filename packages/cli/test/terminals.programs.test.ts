@@ -99,7 +99,7 @@ const DOORS: [name: string, args: string[], line?: string][] = [
 const hasTerminal = existsSync("/usr/bin/script") && process.platform === "linux";
 
 describe.skipIf(!hasTerminal)("a terminal that has stopped", () => {
-  test.each(DOORS)("keeps nothing waiting, and ends at SIGTERM: %s", async (_, args, line) => {
+  test.each(DOORS)("keeps nothing waiting, and ends at SIGTERM: %s", async (name, args, line) => {
     const run = new OnTerminal(args, line);
     await run.beats(3);
     run.type(CTRL_S);
@@ -108,7 +108,9 @@ describe.skipIf(!hasTerminal)("a terminal that has stopped", () => {
     await run.beats(5);
     expect(run.window.stdout).toBe(shown); // It has stopped.
     process.kill(await run.pid(), "SIGTERM");
-    expect(await run.has("code")).toBe("143");
+    // An attempt that is about to end when the signal comes ends the command with its own code.
+    const codes = name.startsWith("retry") ? ["143", "1", "124"] : ["143"];
+    expect(codes).toContain(await run.has("code"));
   });
 
   test("keeps nothing waiting when its window hangs", async () => {
@@ -126,11 +128,12 @@ describe.skipIf(!hasTerminal)("a terminal that has stopped", () => {
       ["retry", ...OFTEN, "--deadline", "1s", "--shell", "echo >> BEATS; exit 1"],
     ],
     ["wait, at its time limit", ["wait", "-v", "--interval", "10ms", "--timeout", "1s", CHECK]],
-  ])("is not waited for: %s", async (_, args) => {
+  ])("is not waited for: %s", async (name, args) => {
     const run = new OnTerminal(args);
     await run.beats(1);
     run.type(CTRL_S);
-    expect(await run.has("code")).toBe("124");
+    // The deadline may also come between two attempts.
+    expect(name.startsWith("retry") ? ["124", "1"] : ["124"]).toContain(await run.has("code"));
   });
 
   test("gets all of it in whole lines and in order, when it goes on", async () => {
