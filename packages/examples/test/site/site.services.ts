@@ -256,7 +256,7 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     { query: "withTimeout", first: "@holdfast/wait.withTimeout" },
     { query: "SIGTERM", first: /^(?!@holdfast)/ },
     { query: "wait for a port", first: "Waitingforaservice" },
-    { query: "deadline", first: "HTTPwithfetch" },
+    { query: "deadline", first: "@holdfast/wait.Deadline" },
     { query: "timeout", first: "Retryingandpolling" },
     { query: "node:test", first: "Testingwithvitest,jestandnode:test" },
   ])("finds $first for $query", async ({ query, first }) => {
