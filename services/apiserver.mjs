@@ -7,7 +7,7 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { poll } from "@holdfast/wait";
+import { poll, retry } from "@holdfast/wait";
 import { apiServerPrograms } from "./apiserver/build.mjs";
 import { freePort } from "./free-port.mjs";
 import { makeDirectory, removeDirectory, Server, started } from "./server.mjs";
@@ -65,8 +65,13 @@ export class ApiServer {
    */
   static async start(signal, flags = []) {
     const programs = await apiServerPrograms(signal);
-    const [api, etcd, peer] = [await freePort(), await freePort(), await freePort()];
-    return await started(new ApiServer(programs, { api, etcd, peer }, flags), signal);
+    const start = async () => {
+      const [api, etcd, peer] = [await freePort(), await freePort(), await freePort()];
+      return await started(new ApiServer(programs, { api, etcd, peer }, flags), signal);
+    };
+    // Another program may have taken a port by then.
+    const shouldRetry = ({ error }) => /address already in use/.test(`${error}`);
+    return await retry(start, { retries: 3, backoff: { duration: 100 }, shouldRetry, signal });
   }
 
   /** @param {AbortSignal} [signal] */

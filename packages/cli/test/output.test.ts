@@ -8,6 +8,10 @@ class Stopped extends Writable {
   #next: (() => void) | undefined;
   #isStopped = true;
 
+  constructor() {
+    super({ highWaterMark: 16_384 }); // Node 22 and later have another default.
+  }
+
   override _write(chunk: Buffer, _: string, done: () => void): void {
     this.read += chunk.toString();
     if (this.#isStopped) this.#next = done;

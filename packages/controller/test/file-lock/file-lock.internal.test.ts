@@ -259,7 +259,7 @@ describe("the tokens of a file lock", () => {
     };
     await lead();
     await lead();
-    for (const name of readdirSync(directory)) rmSync(join(directory, name));
+    for (const name of readdirSync(directory)) rmSync(join(directory, name), { force: true });
     await clock.step(2);
     await lead();
     expect(tokens[1]).toBe((tokens[0] ?? 0) + 1);
