@@ -394,6 +394,12 @@ export const CEL_RULES: readonly CelRule[] = [
     ],
   },
   {
+    name: "reserved",
+    schema: { type: "object", properties: { namespace: TEXT, if: INTEGER } },
+    rule: "(!has(self.namespace) || self.namespace == 'n') && (!has(self.if) || self.if > 1)",
+    values: [{ namespace: "n", if: 2 }, { namespace: "m" }, { if: 1 }, {}],
+  },
+  {
     name: "either",
     schema: { "x-kubernetes-int-or-string": true, maxLength: 10 },
     rule: "type(self) == int ? self > 1 : self.endsWith('%')",

@@ -35,7 +35,11 @@ export const scales: Table = {
   version: {
     subresources: {
       status: {},
-      scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
+      scale: {
+        specReplicasPath: ".spec.replicas",
+        statusReplicasPath: ".status.replicas",
+        labelSelectorPath: ".status.selector",
+      },
     },
   },
   uncompared: ["message", "details.causes.*.message"].map((part) => ({
@@ -43,6 +47,43 @@ export const scales: Table = {
     reason: "the text of a refused patch has the uid and the time of its object",
   })),
   cases: {
+    "an object of negative replicas": [["create", { replicas: -1 }], ["get"]],
+    "an object of more replicas than 32 bits hold": [
+      ["create", { replicas: 2_147_483_648 }],
+      ["get"],
+    ],
+    "an object of a text as replicas": [["create", { replicas: "x" }], ["get"]],
+    "an update to negative replicas": [
+      ["create", { replicas: 1 }],
+      ["merge", { spec: { replicas: -2 } }],
+      ["update", { replicas: -2 }],
+    ],
+    "an apply of negative replicas": [["apply", { replicas: -1 }], ["get"]],
+    "a status of negative replicas": [
+      ["create", { replicas: 1 }],
+      ["status", { replicas: -1 }],
+    ],
+    "a status of too many replicas": [
+      ["create", {}],
+      ["status", { replicas: 3_000_000_000 }],
+    ],
+    "a status of a text, a fraction, a list and a map as replicas": [
+      ["create", {}],
+      ["status", { replicas: "x" }],
+      ["status", { replicas: 1.5 }],
+      ["status", { replicas: [1, true] }],
+      ["status", { replicas: { b: "c", a: 1 } }],
+      ["status", { replicas: null }],
+    ],
+    "a status of a number as selector": [
+      ["create", {}],
+      ["status", { selector: 5 }],
+    ],
+    "a patch of negative replicas": [
+      ["create", { replicas: 2 }],
+      ["request", patched({ spec: { replicas: -1 } })],
+      ["request", replaced({ spec: { replicas: -1 } })],
+    ],
     "replicas that are missing cannot be read": [
       ["create", {}],
       ["request", read],

@@ -246,7 +246,7 @@ function maps(schema: JsonObject, member: fc.Arbitrary<unknown>): fc.Arbitrary<J
 /** Objects with every required field and some of the others, as many as the schema allows. */
 function namedFields(schema: JsonObject, place: Place): fc.Arbitrary<JsonObject> {
   const embedded = own(schema, "x-kubernetes-embedded-resource") === true ? EMBEDDED : {};
-  const members: Record<string, fc.Arbitrary<unknown>> = { ...embedded };
+  const members: Record<string, fc.Arbitrary<unknown>> = { ...unnamed(schema), ...embedded };
   for (const [name, property] of Object.entries(propertiesOf(schema)))
     if (isObject(property) && !Object.hasOwn(embedded, name))
       members[name] = schemaArbitrary(property, below(place, name));
@@ -265,6 +265,12 @@ function namedFields(schema: JsonObject, place: Place): fc.Arbitrary<JsonObject>
     const some = Object.entries(members).filter(([name]) => all.includes(name));
     return recordOf(Object.fromEntries(some), all);
   });
+}
+
+/** The required fields of a schema that keeps fields which it does not name. */
+function unnamed(schema: JsonObject): Record<string, fc.Arbitrary<unknown>> {
+  if (own(schema, "x-kubernetes-preserve-unknown-fields") !== true) return {};
+  return Object.fromEntries(stringsOf(own(schema, "required")).map((name) => [name, anyValue()]));
 }
 
 function recordOf(

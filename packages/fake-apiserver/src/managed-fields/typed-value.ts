@@ -1,3 +1,4 @@
+import { goText, goType } from "../object/cause.ts";
 import { goJson, isEqual, isObject, type JsonObject, own } from "../object/json.ts";
 import { type FieldPath, FieldSet, formatPath } from "./field-set.ts";
 import type { FieldType, ListType } from "./field-type.ts";
@@ -212,12 +213,6 @@ function mismatch(value: unknown, form: NonNullable<FieldType["form"]>): string 
   return `expected ${form}, got &{${goText(value)}}`;
 }
 
-function goType(value: unknown): string {
-  if (Array.isArray(value)) return "[]interface {}";
-  if (isObject(value)) return "map[string]interface {}";
-  return typeof value === "boolean" ? "bool" : typeof value;
-}
-
 /** A value as Go prints it with `%#v`. */
 function goSyntax(value: unknown): string {
   if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(", ")}}`;
@@ -226,14 +221,6 @@ function goSyntax(value: unknown): string {
     ([name, one]) => `${JSON.stringify(name)}:${goSyntax(one)}`,
   );
   return `map[string]interface {}{${entries.sort().join(", ")}}`;
-}
-
-/** A value as Go prints it with `%v`. */
-function goText(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goText).join(" ")}]`;
-  if (!isObject(value)) return value === null ? "<nil>" : String(value);
-  const entries = Object.entries(value).map(([name, one]) => `${name}:${goText(one)}`);
-  return `map[${entries.sort().join(" ")}]`;
 }
 
 /** The fields that an applied object sets. */

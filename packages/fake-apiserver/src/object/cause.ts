@@ -1,4 +1,4 @@
-import { goJson } from "./json.ts";
+import { goJson, isObject } from "./json.ts";
 
 /** One field that is wrong, and why. */
 export interface Cause {
@@ -39,4 +39,21 @@ function goQuote(text: string): string {
 function goNumber(value: unknown): string {
   const isLarge = typeof value === "number" && Math.abs(value) >= 2 ** 63;
   return isLarge ? value.toExponential() : goJson(value);
+}
+
+/** The type of a value, as Go names it. */
+export function goType(value: unknown): string {
+  if (value === null) return "<nil>";
+  if (Array.isArray(value)) return "[]interface {}";
+  if (isObject(value)) return "map[string]interface {}";
+  if (typeof value === "number") return Number.isInteger(value) ? "int64" : "float64";
+  return typeof value === "boolean" ? "bool" : typeof value;
+}
+
+/** A value as Go prints it with `%v`. */
+export function goText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(goText).join(" ")}]`;
+  if (!isObject(value)) return value === null ? "<nil>" : String(value);
+  const entries = Object.entries(value).map(([name, one]) => `${name}:${goText(one)}`);
+  return `map[${entries.sort().join(" ")}]`;
 }

@@ -6,10 +6,14 @@ import * as fc from "fast-check";
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** A custom resource whose spec has this schema. */
-export function resourceWith<T extends KubeObject>(spec: unknown): Resource<T> {
+export function resourceWith<T extends KubeObject>(
+  spec: unknown,
+  version: object = {},
+): Resource<T> {
   const status = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
   const openAPIV3Schema = { type: "object", required: ["spec"], properties: { spec, status } };
-  const version = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema } };
+  const subresources = { status: {} };
+  const v1 = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema }, subresources };
   return fromCrd<T>({
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -18,7 +22,7 @@ export function resourceWith<T extends KubeObject>(spec: unknown): Resource<T> {
       group: "example.org",
       scope: "Namespaced",
       names: { kind: "Thing", plural: "things" },
-      versions: [{ ...version, subresources: { status: {} } }],
+      versions: [{ ...v1, ...version }],
     },
   });
 }

@@ -77,6 +77,36 @@ describe("the values of a field", () => {
     expect(values).toEqual(new Set(["red", "green"]));
   });
 
+  test.each([".{2,}", "^(http|https)://.*$", "^[^:@]+(:[^:@/]+)?$", "[^a]"])(
+    "texts of the pattern %s, whose classes reach the last letter of Unicode",
+    (pattern) => {
+      const values = field({ type: "string", pattern });
+      expect(new Set(values).size).toBeGreaterThan(50);
+      expect(values.filter((text) => !new RegExp(pattern, "su").test(text))).toEqual([]);
+    },
+  );
+
+  test("a required field that the schema keeps without naming it has any value", () => {
+    const open = { "x-kubernetes-preserve-unknown-fields": true };
+    const inner = { type: "object", required: ["y"], properties: {}, ...open };
+    const drawn = draw({
+      type: "object",
+      required: ["x", "inner"],
+      properties: { inner },
+      ...open,
+    });
+    expect(drawn.filter((spec) => !("x" in spec && "y" in spec.inner))).toEqual([]);
+  });
+
+  test("replicas are those that the subresource scale can show", () => {
+    const replicas = { type: "integer" };
+    const spec = { type: "object", required: ["n"], properties: { n: replicas } };
+    const scale = { specReplicasPath: ".spec.n", statusReplicasPath: ".status.n" };
+    const resource = resourceWith(spec, { subresources: { status: {}, scale } });
+    const drawn = fc.sample(specsOf(resource), { numRuns: 100, seed: 1 }) as { n: number }[];
+    expect(Math.min(...drawn.map(({ n }) => n))).toBe(0);
+  });
+
   test("integers reach both limits, and stay within 100 of the only one", () => {
     const both = field({ type: "integer", minimum: 1, maximum: 3 });
     expect(new Set(both)).toEqual(new Set([1, 2, 3]));

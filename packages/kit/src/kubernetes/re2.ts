@@ -341,10 +341,10 @@ function classOf(ranges: readonly Range[]): string {
   return `[${parts.join("")}]`;
 }
 
-/** A code point in a regular expression, within a class too. */
+/** A code point in a regular expression, within a class too. fast-check reads no number of six digits. */
 function letterOf(code: number): string {
   const letter = String.fromCodePoint(code);
-  return /^[A-Za-z0-9]$/.test(letter) ? letter : `\\u{${code.toString(16)}}`;
+  return /^[A-Za-z0-9\u{10000}-\u{10FFFF}]$/u.test(letter) ? letter : `\\u{${code.toString(16)}}`;
 }
 
 /** Every code point that is in none of the ranges. */

@@ -17,10 +17,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "/": "__slash__",
 };
 
-/** The name of a property in CEL. */
-export function escaped(name: string): string {
-  if (RESERVED.has(name)) return `__${name}__`;
-  return name.replace(/__|[-./]/g, (part) => ESCAPES[part] as string);
+/** The names of a property in CEL: a reserved word has two, unless it is part of expressions. */
+export function namesInRules(name: string): string[] {
+  if (!RESERVED.has(name)) return [name.replace(/__|[-./]/g, (part) => ESCAPES[part] as string)];
+  return /^(true|false|null|in)$/.test(name) ? [`__${name}__`] : [`__${name}__`, name];
 }
 
 /** Types of texts in CEL by their format. */
@@ -162,7 +162,7 @@ export class RuleTypes {
     const fields: Record<string, string> = {};
     for (const [name, property] of Object.entries(properties)) {
       const type = isObject(property) ? this.#typeOf(property) : undefined;
-      if (type !== undefined) fields[escaped(name)] = type;
+      if (type !== undefined) for (const one of namesInRules(name)) fields[one] = type;
     }
     const name = `Object${this.#known.size}`;
     this.#environment.registerType(name, { ctor: class {}, fields });

@@ -5,7 +5,7 @@ import { isEqual, isObject, type JsonObject, own, propertiesOf } from "../../obj
 import { oldItem } from "../validation/check-schema.ts";
 import { addFunctions, forLibrary } from "./functions.ts";
 import { PREFIXES, partProblem } from "./rule-parts.ts";
-import { escaped, isLacking, RuleTypes, TYPED, withType } from "./rule-types.ts";
+import { isLacking, namesInRules, RuleTypes, TYPED, withType } from "./rule-types.ts";
 import { goDuration } from "./times.ts";
 
 /** A value with its schema and its path, and the value before an update. */
@@ -240,7 +240,8 @@ class Evaluator {
     const entries = Object.entries(withType(schema)).flatMap(([name, property]) => {
       const member = own(value, name);
       if (member === undefined || member === null || !isObject(property)) return [];
-      return [[escaped(name), this.#valueOf(property, member)] as const];
+      const read = this.#valueOf(property, member);
+      return namesInRules(name).map((one) => [one, read] as const);
     });
     return Object.fromEntries(entries);
   }

@@ -1,4 +1,3 @@
-import { wrong } from "../../object/cause.ts";
 import {
   defined,
   isObject,
@@ -8,7 +7,7 @@ import {
   pick,
   valueAt,
 } from "../../object/json.ts";
-import { badRequest, Failure, invalid } from "../failure.ts";
+import { badRequest, Failure } from "../failure.ts";
 import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { decodeFailure } from "../resource/decode.ts";
@@ -64,7 +63,6 @@ export function admitScale(objects: Objects, call: ApiCall): AdmittedWrite {
       `json: cannot unmarshal ${goForm(replicas)} into Go struct field ScaleSpec.spec.replicas of type int32`,
       scale,
     );
-  if (Number(replicas) < 0) throw negative(call, specReplicas, replicas);
   const scaled = withValue(old, specReplicas, replicas);
   const given = pick(metadataOf(scale), isPatch ? ["resourceVersion"] : ["resourceVersion", "uid"]);
   const submitted = { ...scaled, metadata: { ...metadataOf(scaled), ...given } };
@@ -97,16 +95,6 @@ function missing(specReplicas: readonly string[]): Failure {
     message: `Internal error occurred: ${message}`,
     details: { causes: [{ message }] },
   });
-}
-
-function negative(
-  { served: { group, kind }, name }: ApiCall,
-  specReplicas: readonly string[],
-  replicas: unknown,
-) {
-  const field = `.${specReplicas.join(".")}`;
-  const cause = wrong(field, replicas, "should be a non-negative integer");
-  return invalid({ group, plural: kind }, name, [cause]);
 }
 
 function withValue(

@@ -14,6 +14,7 @@ import { embeddedCauses, keptCauses, metadataCauses } from "../../object/metadat
 import { Failure, invalid } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
+import { scaleCauses } from "./scale-causes.ts";
 
 /** A write whose object is checked. */
 export interface CheckedWrite {
@@ -39,6 +40,7 @@ export function requireValid(
     ...metadataCauses(served, object),
     ...(served.isBuiltIn ? kindCauses(object) : []),
     ...(served.schema === undefined ? [] : formCauses(served.schema, object, write)),
+    ...(served.scale === undefined ? [] : scaleCauses(served.scale, object, write.subresource)),
   ];
   const all = [...causes, ...rulesAfter(causes, served.schema, object, old)];
   if (all.length > 0) throw invalidObject(served, object, all);
