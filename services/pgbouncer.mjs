@@ -1,4 +1,4 @@
-// A PgBouncer in transaction mode, in front of a PostgreSQL server.
+// A PgBouncer in front of a PostgreSQL server.
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
@@ -12,8 +12,9 @@ export class PgBouncer extends Service {
   /**
    * @param {number} port
    * @param {string} server the URL of the PostgreSQL server
+   * @param {"transaction" | "session" | "statement"} mode when a connection of the server is given back
    */
-  constructor(port, server) {
+  constructor(port, server, mode) {
     // PgBouncer refuses to run as root.
     super("pgbouncer", { user: userFor("postgres"), stopSignal: "SIGINT" });
     const { hostname, port: serverPort, username, password, pathname } = new URL(server);
@@ -27,7 +28,7 @@ export class PgBouncer extends Service {
       unix_socket_dir: "",
       auth_type: "plain",
       auth_file: join(this.directory, "users.txt"),
-      pool_mode: "transaction",
+      pool_mode: mode,
     };
     const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
     const database = `${pathname.slice(1)} = host=${hostname} port=${serverPort}`;
@@ -40,9 +41,12 @@ export class PgBouncer extends Service {
     return existsSync(PGBOUNCER_PROGRAM);
   }
 
-  /** @param {string} server the URL of the PostgreSQL server */
-  static async start(server) {
-    return await started(new PgBouncer(await freePort(), server));
+  /**
+   * @param {string} server the URL of the PostgreSQL server
+   * @param {"transaction" | "session" | "statement"} [mode] when a connection of the server is given back
+   */
+  static async start(server, mode = "transaction") {
+    return await started(new PgBouncer(await freePort(), server, mode));
   }
 
   /** @param {AbortSignal} [signal] */

@@ -47,6 +47,12 @@ describe("the guide of jest, which the matrix follows", () => {
     expect(projects.commonjs["jest.config.js"]).toContain("module.exports");
   });
 
+  it("calls the function as the tests of the other runners do", () => {
+    const calls = [...text.matchAll(/getText\("[^)]*\)/g)].map(([call]) => call);
+    expect(calls).toHaveLength(3);
+    expect(new Set(calls).size).toBe(1);
+  });
+
   it.each([
     { what: "an ESM config", gone: "export default {" },
     { what: "a CommonJS config", gone: "module.exports" },

@@ -15,12 +15,12 @@ const METHODS = [
   "hrtime",
 ];
 
-/** The library stores its clock on every global function that it replaces. */
+/** The library stores its clock on every global function that it replaces; Bun marks its own fakes with `true`. */
 function installedClock(): FakeTimersClock {
-  const { clock } = globalThis.setTimeout as { readonly clock?: FakeTimersClock };
-  if (clock !== undefined) return clock;
+  const { clock } = globalThis.setTimeout as { readonly clock?: FakeTimersClock | true | null };
+  if (typeof clock === "object" && clock !== null) return clock;
   throw new TypeError(
-    "no fake timers are installed: call install() of @sinonjs/fake-timers, vi.useFakeTimers() or jest.useFakeTimers() before fromFakeTimers(), or pass it a clock",
+    "no fake timers of @sinonjs/fake-timers are installed: call its install(), vi.useFakeTimers() of vitest or jest.useFakeTimers() of jest before fromFakeTimers(), or pass it a clock",
   );
 }
 
@@ -30,8 +30,8 @@ function installedClock(): FakeTimersClock {
  *
  * One timeline drives `setTimeout`, `setInterval` and `Date` of the code under test and the timers of
  * the returned clock. `run`, `external` and `DeadlockError` work as on `FakeClock`.
- * `vi.useFakeTimers()` and `jest.useFakeTimers()` also install that library. `mock.timers` of
- * `node:test` does not; only `realClock` follows it.
+ * `vi.useFakeTimers()` of vitest and `jest.useFakeTimers()` of jest also install that library. `mock.timers` of
+ * `node:test` and the fake timers of Bun do not; only `realClock` follows them.
  *
  * Import this module before you install the fakes. Call `fromFakeTimers()` after installing, once per
  * installation, and move time only through the returned clock. Leave `nextTick`, `queueMicrotask` and
@@ -49,7 +49,7 @@ function installedClock(): FakeTimersClock {
  * @param clock - the result of `install()`, `createClock()` or `withGlobal(…).install()`; by default the
  * clock behind `globalThis.setTimeout`
  * @returns a test clock over the same time
- * @throws TypeError if no fake timers are installed, or `clock` is not a clock of the library
+ * @throws TypeError if no fake timers of the library are installed, or `clock` is not a clock of the library
  *
  * @example
  * ```ts

@@ -593,9 +593,24 @@ describe("fromFakeTimers", () => {
     expect(clock.waiters()).toBe(2);
   });
 
-  it("throws, and names the fix, when no fake timers are installed", () => {
-    expect(() => fromFakeTimers()).toThrow(TypeError);
-    expect(() => fromFakeTimers()).toThrow("no fake timers are installed: call install() of");
+  it.each([
+    { what: "real timers", clock: undefined },
+    { what: "the fake timers of Bun, which mark themselves with true", clock: true },
+    { what: "a mark of another library", clock: null },
+  ])("throws, and names the fix, for $what", ({ clock }) => {
+    const marked = Object.assign((...args: Parameters<typeof setTimeout>) => setTimeout(...args), {
+      clock,
+    });
+    vi.stubGlobal("setTimeout", marked);
+    try {
+      expect(() => fromFakeTimers()).toThrow(
+        new TypeError(
+          "no fake timers of @sinonjs/fake-timers are installed: call its install(), vi.useFakeTimers() of vitest or jest.useFakeTimers() of jest before fromFakeTimers(), or pass it a clock",
+        ),
+      );
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it("refuses a value that is not a clock of the library", () => {

@@ -286,9 +286,9 @@ it("listens again after each end of an idle session, and finds what was saved me
 });
 
 describe.skipIf(!PgBouncer.isInstalled)(
-  `behind PgBouncer in transaction mode${PgBouncer.isInstalled ? "" : ", NOT RUN: pgbouncer is not installed"}`,
+  `behind PgBouncer${PgBouncer.isInstalled ? "" : ", NOT RUN: pgbouncer is not installed"}`,
   () => {
-    it("a relay is told once that it hears nothing, polls, and its metrics say so", async () => {
+    it("in transaction mode a relay is told once that it hears nothing, polls, and its metrics say so", async () => {
       const { url, owner } = await setUp();
       await using _ = owner;
       await using bouncer = await PgBouncer.start(url);
@@ -353,6 +353,27 @@ describe.skipIf(!PgBouncer.isInstalled)(
       stop.abort();
       await expect(lost).rejects.toBe(stop.signal.reason);
       await until(async () => (await owner.query(`SELECT FROM ${SLEEPING}`)).length === 0);
+    });
+
+    it("in session mode a relay hears a producer behind the same pooler", async () => {
+      const { url, owner } = await setUp();
+      await using _ = owner;
+      await using bouncer = await PgBouncer.start(url, "session");
+      await using sender = connectTo(bouncer.url);
+      await using shop = connectTo(bouncer.url);
+      await using relay = new ListeningRelay(sender);
+      await relay.listens(shop);
+      await saveIn(shop, 101);
+      await relay.hasSent(1);
+      expect(relay.errors).toEqual([]);
+    });
+
+    it("in statement mode a save is refused", async () => {
+      const { url, owner } = await setUp();
+      await using _ = owner;
+      await using bouncer = await PgBouncer.start(url, "statement");
+      await using shop = connectTo(bouncer.url);
+      await expect(saveIn(shop, 101)).rejects.toMatchObject({ code: "08P01" });
     });
   },
 );
