@@ -4,8 +4,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
 import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, type OperatorSetup, type Resource, runOperator } from "@holdfast/kubernetes";
-import type { OutboxStore, Queryable } from "@holdfast/outbox";
-import { MemoryStore } from "@holdfast/outbox/testing";
+import { MemoryOutbox } from "@holdfast/outbox/testing";
 import { every, seededRandom } from "@holdfast/wait";
 import { Cron } from "croner";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -21,7 +20,6 @@ import { mirror } from "../src/getting-started/mirror.ts";
 import { ConfigMap, Greeting, greeter } from "../src/greeter/greeter.ts";
 import { compareForms } from "../src/herd/compare-forms.ts";
 import { scenario } from "../src/herd/scenario.ts";
-import { openShop } from "../src/outbox/shop.ts";
 import { START } from "../src/playground/draft.ts";
 import { drawDelays, drawHerd } from "../src/playground/draw.ts";
 import { settingsOf } from "../src/playground/settings.ts";
@@ -292,25 +290,21 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
     }),
   "the shop of the outbox": () =>
     whatHappens([], async ({ clock, random, signal, note }) => {
-      const store = new MemoryStore();
       const publish = async (): Promise<never> => {
         note("publish");
         throw new Error("down");
       };
       const id = "00000000-0000-4000-8000-000000000001"; // An id has to be new: it is no argument.
       const order = { id, topic: "orders.placed", key: "order/1", payload: 1 };
-      await store.transaction((tx) => store.save(tx, order, clock.now()));
-      const shop = openShop({
-        database: { transaction: () => Promise.reject(new Error("no order is placed")) },
-        store: store as unknown as OutboxStore<Queryable>,
-        lock: new MemoryLock(),
-        publisher: { publish },
+      const outbox = new MemoryOutbox({
         name: "shop",
+        publisher: { publish },
         clock,
         random,
         logger: silentLogger,
       });
-      await shop.run(signal);
+      await outbox.transaction((tx) => outbox.save(tx, order));
+      await outbox.run(signal);
     }),
   "wait-until-ready": () => {
     const calls: unknown[] = [];

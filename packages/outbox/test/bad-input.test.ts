@@ -14,14 +14,15 @@ import {
   StaleFenceError,
 } from "@holdfast/outbox";
 import * as mysql from "@holdfast/outbox/mysql";
-import { MySqlDatabase, MySqlStore } from "@holdfast/outbox/mysql";
+import { MySqlDatabase, MySqlOutbox, MySqlStore } from "@holdfast/outbox/mysql";
 import * as pglite from "@holdfast/outbox/pglite";
-import { PGliteDatabase } from "@holdfast/outbox/pglite";
+import { PGliteDatabase, PGliteOutbox } from "@holdfast/outbox/pglite";
 import * as postgres from "@holdfast/outbox/postgres";
-import { migrate, PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
+import { migrate, PgDatabase, PostgresOutbox, PostgresStore } from "@holdfast/outbox/postgres";
 import * as testing from "@holdfast/outbox/testing";
 import {
   faultyStore,
+  MemoryOutbox,
   MemoryStore,
   MemoryTransaction,
   RecordingPublisher,
@@ -60,13 +61,17 @@ import { LIST_DEAD_LETTERS_OPTIONS } from "../src/dead-letters.ts";
 import { RECOVERY_OPTIONS } from "../src/maintenance/recovery.ts";
 import { RETENTION_OPTIONS } from "../src/maintenance/retention.ts";
 import { NEW_MESSAGE } from "../src/message/pending-message.ts";
+import { MY_SQL_OUTBOX_OPTIONS } from "../src/mysql/mysql-outbox.ts";
 import { MY_SQL_STORE_OPTIONS } from "../src/mysql/mysql-store.ts";
 import { OUTBOX_OPTIONS } from "../src/outbox.ts";
+import { PGLITE_OUTBOX_OPTIONS } from "../src/pglite/pglite-outbox.ts";
+import { POSTGRES_OUTBOX_OPTIONS } from "../src/postgres/postgres-outbox.ts";
 import { POSTGRES_STORE_OPTIONS } from "../src/postgres/postgres-store.ts";
 import { RUN_OPTIONS } from "../src/relay/relay.ts";
 import { RELAY_OPTIONS } from "../src/relay/relay-options.ts";
 import { MIGRATE_OPTIONS } from "../src/store/migration.ts";
 import { STORE_FAULTS } from "../src/testing/faulty-store.ts";
+import { MEMORY_OUTBOX_OPTIONS } from "../src/testing/memory-outbox.ts";
 import { MEMORY_STORE_OPTIONS } from "../src/testing/memory-store.ts";
 import { RECORDING_PUBLISHER_OPTIONS } from "../src/testing/recording-publisher.ts";
 import { idOf, sample } from "./sample.ts";
@@ -345,7 +350,38 @@ const testingDoors: Door[] = [
   ),
 ];
 
-const doors = [...outboxDoors, ...taskDoors, ...postgresDoors, ...mysqlDoors, ...testingDoors];
+/** The outboxes with everything in them, each in its own kind of database. */
+const pglite_ = { query: f, transaction: f, listen: f, close: f } as never;
+const service = { name: "a", publisher, clock };
+const inMemory = new MemoryOutbox(service);
+const serviceDoors: Door[] = [
+  constructs(
+    PostgresOutbox,
+    [{ ...service, pool: pool as never }],
+    ["options", required(options(POSTGRES_OUTBOX_OPTIONS))],
+  ),
+  constructs(
+    MySqlOutbox,
+    [{ ...service, pool: mysqlPool }],
+    ["options", required(options(MY_SQL_OUTBOX_OPTIONS))],
+  ),
+  constructs(
+    PGliteOutbox,
+    [{ ...service, pglite: pglite_ }],
+    ["options", required(options(PGLITE_OUTBOX_OPTIONS))],
+  ),
+  constructs(MemoryOutbox, [service], ["options", required(options(MEMORY_OUTBOX_OPTIONS))]),
+  method(inMemory, "run", "rejects", [live, {}], ["signal", required(signal)]),
+];
+
+const doors = [
+  ...outboxDoors,
+  ...taskDoors,
+  ...postgresDoors,
+  ...mysqlDoors,
+  ...testingDoors,
+  ...serviceDoors,
+];
 
 testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);

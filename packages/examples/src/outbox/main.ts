@@ -1,16 +1,13 @@
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { hostname } from "node:os";
 import { PGlite } from "@electric-sql/pglite";
-import { MemoryLock, silentLogger } from "@holdfast/controller";
-import { PGliteDatabase } from "@holdfast/outbox/pglite";
-import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
+import { silentLogger } from "@holdfast/controller";
+import { PGliteOutbox } from "@holdfast/outbox/pglite";
 import { WebhookPublisher } from "@holdfast/outbox/webhook";
 import { Command } from "commander";
 import { wholeNumber } from "../terminal/arguments.ts";
 import { exitForUsage } from "../terminal/exit-for-usage.ts";
-import { CREATE_ORDERS, openShop } from "./shop.ts";
+import { CREATE_ORDERS, placeOrder } from "./shop.ts";
 
 interface Options {
   readonly orders: number;
@@ -43,28 +40,29 @@ await once(receiver, "listening");
 const address = receiver.address();
 const port = typeof address === "object" ? address?.port : undefined;
 
-// The shop. On a server: `new PgDatabase(pool)`, and a `PostgresLock` in place of the `MemoryLock`.
-await using database = new PGliteDatabase(await PGlite.create(folder));
-await migrate(database);
-await database.query(CREATE_ORDERS);
+// The shop. On a server: `new PostgresOutbox({ name: "shop", pool, publisher })`.
+await using pglite = await PGlite.create(folder);
 const stop = new AbortController();
 let left = orders;
-const shop = openShop({
-  database,
-  store: new PostgresStore(database),
-  lock: new MemoryLock(),
+const outbox = new PGliteOutbox({
+  name: "shop",
+  pglite,
   publisher: new WebhookPublisher({ url: `http://127.0.0.1:${port}/` }),
-  name: `${hostname()}-${randomUUID().slice(0, 8)}`,
   logger: silentLogger,
   onEvent: ({ type }) => {
     if (type === "delivered" && --left === 0) stop.abort();
   },
 });
+await outbox.migrate();
+await pglite.exec(CREATE_ORDERS);
 // `once`: a second Ctrl-C ends the process at once.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-const running = shop.run(stop.signal);
-const [row] = await database.query("SELECT coalesce(max(number), 0) AS last FROM orders");
-for (let n = 1; n <= orders; n++) await shop.placeOrder(Number(row?.["last"]) + n, 12.5);
+const running = outbox.run(stop.signal);
+const { rows } = await pglite.query<{ last: number }>(
+  "SELECT coalesce(max(number), 0) AS last FROM orders",
+);
+const last = rows[0]?.last ?? 0;
+for (let n = 1; n <= orders; n++) await placeOrder(outbox, { number: last + n, total: 12.5 });
 await running;
 receiver.close();
 receiver.closeAllConnections();

@@ -58,7 +58,7 @@ export function resolveLockedTask(options: LockedTaskOptions): Resolved<LockedTa
 
 /** A task in rounds, each under the lock: one process at a time. */
 export abstract class LockedTask {
-  /** Its name. */
+  /** The name of the option, and the task: `shop-1/recovery`. So a manager can have all tasks of a process. */
   readonly name: string;
   readonly #options: Resolved<LockedTaskOptions>;
   readonly #store: Pick<OutboxStore<never>, "restriction">;
@@ -74,15 +74,15 @@ export abstract class LockedTask {
     options: Resolved<LockedTaskOptions> & {
       readonly store: Pick<OutboxStore<never>, "restriction">;
     },
-    identity: string,
+    task: string,
   ) {
-    const { name, lock, leaseDuration, acquireTimeout, clock, random, logger } = options;
-    this.name = name;
+    const { lock, leaseDuration, acquireTimeout, clock, random, logger } = options;
+    this.name = `${options.name}/${task}`;
     this.#options = options;
     this.#store = options.store;
     this.#elector = new LeaderElector({
       lock,
-      identity,
+      identity: this.name, // A lock that tasks share needs two names.
       clock,
       random,
       logger,

@@ -82,7 +82,7 @@ export class Recovery extends LockedTask {
   /** @throws RangeError or TypeError that names the option */
   constructor(options: RecoveryOptions) {
     const resolved = resolveRecovery(options);
-    super(resolved, resolved.name);
+    super(resolved, "recovery");
     this.#options = resolved;
   }
 

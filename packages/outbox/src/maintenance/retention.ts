@@ -78,8 +78,7 @@ export class Retention extends LockedTask {
   /** @throws RangeError or TypeError that names the option */
   constructor(options: RetentionOptions) {
     const resolved = resolveRetention(options);
-    // A lock shared with the recovery of this process: two electors need two names.
-    super(resolved, `${resolved.name}/retention`);
+    super(resolved, "retention");
     this.#options = resolved;
   }
 

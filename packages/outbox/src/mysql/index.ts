@@ -14,5 +14,6 @@ export {
   type MySqlRunner,
   type MySqlStatement,
 } from "./mysql-database.ts";
+export { MySqlOutbox, type MySqlOutboxOptions } from "./mysql-outbox.ts";
 export { MySqlStore, type MySqlStoreOptions } from "./mysql-store.ts";
 export type { ReadCommittedDatabase } from "./read-committed.ts";

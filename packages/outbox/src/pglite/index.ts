@@ -5,3 +5,4 @@
  */
 
 export { PGliteDatabase, type PGliteLike, type PGliteTransaction } from "./pglite-database.ts";
+export { PGliteOutbox, type PGliteOutboxOptions } from "./pglite-outbox.ts";

@@ -14,4 +14,5 @@ export {
   type PgResult,
 } from "./pg-database.ts";
 export type { PostgresDatabase } from "./postgres-database.ts";
+export { PostgresOutbox, type PostgresOutboxOptions } from "./postgres-outbox.ts";
 export { PostgresStore, type PostgresStoreOptions } from "./postgres-store.ts";

@@ -5,6 +5,7 @@
  */
 
 export { faultyStore, type StoreFaults } from "./faulty-store.ts";
+export { MemoryOutbox, type MemoryOutboxOptions } from "./memory-outbox.ts";
 export { MemoryStore, type MemoryStoreOptions, MemoryTransaction } from "./memory-store.ts";
 export {
   type RecordedAttempt,

@@ -257,7 +257,7 @@ describe("the recovery", () => {
     await end();
     const lost = [await memory.find(idOf(1)), await memory.find(idOf(2))];
     expect(lost.map((message) => message?.expiredClaims)).toEqual([1, 0]);
-    expect(holders).toEqual(["a"]);
+    expect(holders).toEqual(["a/recovery"]);
   });
 
   it("may take longer than acquireTimeout once it has the lock", async () => {

@@ -1,0 +1,198 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { Manager, MemoryLock, silentLogger } from "@holdfast/controller";
+import { type OutboxEvent, Recovery, Relay, Retention } from "@holdfast/outbox";
+import {
+  MemoryOutbox,
+  type MemoryOutboxOptions,
+  MemoryStore,
+  RecordingPublisher,
+} from "@holdfast/outbox/testing";
+import { seededRandom } from "@holdfast/wait";
+import { describe, expect, it } from "vitest";
+import { idOf, sample } from "../sample.ts";
+
+const DAY = 86_400_000;
+
+function open(options: Partial<MemoryOutboxOptions> = {}) {
+  const clock = new FakeClock();
+  const publisher = new RecordingPublisher({ clock });
+  const events: OutboxEvent[] = [];
+  const common = { name: "shop", publisher, clock, jitter: 0, logger: silentLogger };
+  const onEvent = (event: OutboxEvent): number => events.push(event);
+  const outbox = new MemoryOutbox({ ...common, onEvent, ...options });
+  const stop = new AbortController();
+  return { clock, publisher, outbox, stop, events };
+}
+
+/** Runs the outbox during `work`, then stops it. Nothing of it is left. */
+async function whileRunning(
+  { clock, outbox, stop }: ReturnType<typeof open>,
+  work: () => Promise<unknown>,
+): Promise<void> {
+  const running = outbox.run(stop.signal);
+  await work();
+  stop.abort();
+  await clock.run(() => running);
+  expect(clock.waiters()).toBe(0);
+}
+
+describe("OutboxService", () => {
+  it("sends a message at once after its commit, and not after a rollback", async () => {
+    const world = open();
+    const { outbox, publisher, clock } = world;
+    await whileRunning(world, async () => {
+      const failed = outbox.transaction(async (tx) => {
+        await outbox.save(tx, sample(1));
+        throw new Error("no stock");
+      });
+      await expect(failed).rejects.toThrow("no stock");
+      await outbox.transaction((tx) => outbox.save(tx, sample(2)));
+      await clock.step(10);
+      expect(publisher.attempts.map(({ message }) => message.id)).toEqual([idOf(2)]);
+    });
+    expect(outbox.status().state).toBe("stopped");
+  });
+
+  it("takes over the messages of a process that died", async () => {
+    const world = open();
+    const { outbox, publisher, clock } = world;
+    await outbox.transaction((tx) => outbox.save(tx, sample(1)));
+    const now = clock.now();
+    await outbox.store.claim({ relay: "dead", now, until: now + 60_000, limit: 1 });
+    await whileRunning(world, async () => {
+      await clock.step(59_000);
+      expect(publisher.attempts).toEqual([]);
+      await clock.step(30_000);
+      expect(publisher.attempts).toHaveLength(1);
+    });
+  });
+
+  it.each([
+    ["a week", undefined, 7 * DAY],
+    ["keepDelivered", DAY, DAY],
+  ])("removes a delivered message after %s", async (_, keepDelivered, kept) => {
+    const world = open({ keepDelivered });
+    const { outbox, clock } = world;
+    await whileRunning(world, async () => {
+      await outbox.transaction((tx) => outbox.save(tx, sample(1)));
+      await clock.step(10);
+      clock.setSystemTime(clock.now() + kept - 120_000);
+      await clock.step(110_000);
+      expect(await outbox.store.find(idOf(1))).toMatchObject({ status: "delivered" });
+      await clock.step(120_000);
+      expect(await outbox.store.find(idOf(1))).toBeUndefined();
+    });
+  });
+
+  it("keeps all delivered messages with keepDelivered: Infinity", async () => {
+    const world = open({ keepDelivered: Number.POSITIVE_INFINITY });
+    const { outbox, clock } = world;
+    await whileRunning(world, async () => {
+      await outbox.transaction((tx) => outbox.save(tx, sample(1)));
+      await clock.step(10);
+      clock.setSystemTime(clock.now() + 1_000 * DAY);
+      await clock.step(120_000);
+      expect(await outbox.store.find(idOf(1))).toMatchObject({ status: "delivered" });
+    });
+  });
+
+  it("saves without a publisher, and says that run() needs one", async () => {
+    const { outbox, stop } = open({ publisher: undefined });
+    await outbox.transaction((tx) => outbox.save(tx, sample(1)));
+    expect(await outbox.backlog()).toEqual({ pending: 1, retrying: 0, dead: 0 });
+    await expect(outbox.run(stop.signal)).rejects.toThrow(
+      new TypeError(
+        "options.publisher is missing: pass it to send messages; a process that only saves them needs no run()",
+      ),
+    );
+    expect(outbox.status()).toEqual({ state: "new", attempts: 0, waiting: 0, unwritten: 0 });
+  });
+
+  it("lists and replays dead letters", async () => {
+    let isDown = true;
+    const publisher = new RecordingPublisher({
+      respond: () => {
+        if (isDown) throw new Error("down");
+      },
+    });
+    const world = open({ publisher });
+    const { outbox, clock } = world;
+    await whileRunning(world, async () => {
+      await outbox.transaction((tx) => outbox.save(tx, sample(1, { maxAttempts: 1 })));
+      await clock.step(10);
+      expect(await outbox.deadLetters.list()).toHaveLength(1);
+      isDown = false;
+      await outbox.deadLetters.replay("all");
+      await clock.step(10);
+      expect(await outbox.store.find(idOf(1))).toMatchObject({ status: "delivered" });
+    });
+  });
+
+  it("names its process by host and random digits, the same for the same randomness", async () => {
+    const relays = async (options: Partial<MemoryOutboxOptions>) => {
+      const world = open(options);
+      await whileRunning(world, async () => {
+        await world.outbox.transaction((tx) => world.outbox.save(tx, sample(1)));
+        await world.clock.step(10);
+      });
+      return world.events.flatMap((event) => (event.type === "delivered" ? event.claim.relay : []));
+    };
+    const [one, two] = [
+      await relays({ random: seededRandom(1) }),
+      await relays({ random: seededRandom(1) }),
+    ];
+    expect(one).toEqual(two);
+    expect(one[0]).toMatch(/^.+-[0-9a-f]{8}$/);
+    expect(await relays({ identity: "shop-0" })).toEqual(["shop-0"]);
+  });
+
+  it("runs once", async () => {
+    const world = open();
+    await whileRunning(world, async () => {
+      await expect(world.outbox.run(world.stop.signal)).rejects.toThrow(
+        new Error("outbox shop has already run"),
+      );
+    });
+    await expect(world.outbox.run(world.stop.signal)).rejects.toThrow("has already run");
+  });
+
+  it("elects by the lock of its options", async () => {
+    const lock = new MemoryLock();
+    const world = open({ lock, identity: "shop-0" });
+    await whileRunning(world, async () => {
+      await world.clock.step(1_000);
+      const signal = new AbortController().signal;
+      expect((await lock.get(signal))?.record.holder).toBe("shop-0/recovery");
+    });
+  });
+
+  it("runs in a Manager, which gives it the time it needs to stop", async () => {
+    const { outbox, clock, stop } = open();
+    expect(outbox.stopTimeout).toBe(41_000);
+    const manager = new Manager({ clock, logger: silentLogger, stopTimeout: 60_000 });
+    manager.add(outbox);
+    const running = manager.run(stop.signal);
+    await clock.step(1_000);
+    expect(manager.status().runnables).toMatchObject([{ name: "shop" }]);
+    stop.abort();
+    await clock.run(() => running);
+  });
+});
+
+it("tasks of one process have one name, and a Manager takes all of them", () => {
+  const store = new MemoryStore();
+  const common = { name: "shop-1", store, lock: new MemoryLock() };
+  const publisher = new RecordingPublisher();
+  const manager = new Manager();
+  for (const part of [
+    new Relay({ name: "shop-1", store, publisher }),
+    new Recovery(common),
+    new Retention(common),
+  ])
+    manager.add(part);
+  expect(manager.status().runnables.map(({ name }) => name)).toEqual([
+    "shop-1",
+    "shop-1/recovery",
+    "shop-1/retention",
+  ]);
+});
