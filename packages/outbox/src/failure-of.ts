@@ -24,20 +24,33 @@ export interface FailureFacts {
  * | Error | Message | Result |
  * | --- | --- | --- |
  * | a `TerminalError` | | dead letter |
- * | any | has now failed `maxAttempts` times | dead letter |
+ * | any | has now failed `maxAttempts` times, or the next attempt would begin after its `maxAge` | dead letter |
  * | a `RetryAfterError` | | next attempt then, but not before its own delay is over |
- * | any other | | next attempt after `initialDelay × factor^(failures − 1)` plus the jitter |
+ * | any other | | next attempt after `duration × factor^(failures − 1)`, at most `cap`, plus the jitter |
  */
 export function failureOf(error: unknown, message: Message, facts: FailureFacts): Failure {
   const failures = message.failedAttempts + 1;
-  const isDead = isTerminalError(error) || failures >= message.maxAttempts;
   const asked = Math.min(RetryAfterError.delayOf(error) ?? 0, MAX_ASKED);
   const delay = Math.max(delayWithJitter(failures, message, facts), asked);
+  const dueAt = Math.ceil(facts.now + delay);
+  const isDead =
+    isTerminalError(error) || failures >= message.maxAttempts || isExpired(message, dueAt);
   return {
     now: Math.floor(facts.now),
     error: textOf(error),
-    dueAt: isDead ? undefined : Math.ceil(facts.now + delay),
+    dueAt: isDead ? undefined : dueAt,
   };
+}
+
+/** Whether a message is older than its `maxAge` at an instant. */
+export function isExpired({ expiresAt }: Message, now: number): boolean {
+  return expiresAt !== undefined && now >= expiresAt;
+}
+
+/** The failure of a message that is too old for an attempt. */
+export function tooOld({ lastError }: Message, now: number): Failure {
+  const error = `older than its maxAge${lastError === undefined ? "" : `; before: ${lastError}`}`;
+  return { now: Math.floor(now), error: storable(error.slice(0, MAX_ERROR)), dueAt: undefined };
 }
 
 /**
@@ -56,7 +69,7 @@ export function expiredClaim({ message, relay }: Claim, facts: FailureFacts): Fa
 
 function delayWithJitter(failures: number, message: Message, facts: FailureFacts): number {
   // A row that another program has changed may ask for more than a database can store.
-  const planned = Math.min(delayAfter(failures, message), MAX_DELAY);
+  const planned = Math.min(delayAfter(failures, message.backoff), MAX_DELAY);
   return jitter(planned, facts.jitter, facts.random);
 }
 

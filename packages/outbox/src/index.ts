@@ -13,11 +13,13 @@ export { Recovery, type RecoveryOptions } from "./maintenance/recovery.ts";
 export { Retention, type RetentionOptions } from "./maintenance/retention.ts";
 export type {
   Message,
+  MessageBackoff,
   MessageHeaders,
+  MessageSchedule,
   MessageStatus,
   NewMessage,
 } from "./message/message.ts";
-export { delayAfter, type Schedule } from "./message/schedule.ts";
+export { delayAfter } from "./message/schedule.ts";
 export { Outbox, type OutboxOptions } from "./outbox.ts";
 export type { Publisher } from "./publisher/publisher.ts";
 export { Relay, type RelayStatus } from "./relay/relay.ts";

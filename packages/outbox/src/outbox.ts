@@ -9,7 +9,9 @@ import {
   requireFunction,
 } from "@holdfast/kit";
 import { DeadLetters } from "./dead-letters.ts";
-import type { Message, NewMessage } from "./message/message.ts";
+import type { Message, MessageSchedule, NewMessage } from "./message/message.ts";
+import { NEW_MESSAGE } from "./message/pending-message.ts";
+import { MESSAGE_SCHEDULE } from "./message/schedule.ts";
 import type { Statement } from "./store/database.ts";
 import type { OutboxStore } from "./store/outbox-store.ts";
 
@@ -18,10 +20,11 @@ export const OUTBOX_OPTIONS: Kinds<OutboxOptions<never>> = {
   transaction: func,
   onCommitted: func,
   clock: loopClock,
+  ...MESSAGE_SCHEDULE,
 };
 
-/** Options for {@link Outbox}. */
-export interface OutboxOptions<Tx extends object> {
+/** Options for {@link Outbox}. Its schedule is that of messages that name none. */
+export interface OutboxOptions<Tx extends object> extends MessageSchedule {
   /** Where messages are kept. */
   readonly store: Pick<
     OutboxStore<Tx>,
@@ -80,6 +83,7 @@ export class Outbox<Tx extends object> {
   readonly #transaction: OutboxOptions<Tx>["transaction"];
   readonly #onCommitted: () => void;
   readonly #clock: Clock;
+  readonly #schedule: MessageSchedule;
   /** The transactions that have saved messages and not committed. */
   readonly #saving = new WeakSet<object>();
   /** The notification of relays in other processes. Commits that meet one under way share the next. */
@@ -93,6 +97,7 @@ export class Outbox<Tx extends object> {
     this.#transaction = transaction;
     this.#onCommitted = onCommitted ?? (() => void this.#notify());
     this.#clock = clock;
+    this.#schedule = given;
     this.deadLetters = new DeadLetters({ store, clock, onReplay: () => this.#onCommitted() });
   }
 
@@ -128,7 +133,7 @@ export class Outbox<Tx extends object> {
    */
   async save(tx: Tx, message: NewMessage): Promise<Message> {
     requireTransaction(tx);
-    const saved = await this.#store.save(tx, message, this.#clock.now());
+    const saved = await this.#store.save(tx, this.#scheduled(message), this.#clock.now());
     this.#saving.add(tx);
     return saved;
   }
@@ -146,7 +151,7 @@ export class Outbox<Tx extends object> {
     requireTransaction(tx);
     if (this.#store.statements === undefined)
       throw new TypeError("options.store must be a SQL store to use statements()");
-    const { statements } = this.#store.statements(message, this.#clock.now());
+    const { statements } = this.#store.statements(this.#scheduled(message), this.#clock.now());
     this.#saving.add(tx);
     return statements;
   }
@@ -161,6 +166,19 @@ export class Outbox<Tx extends object> {
   committed(tx: object): void {
     requireTransaction(tx);
     if (this.#saving.delete(tx)) this.#onCommitted();
+  }
+
+  /** The message with the schedule of this outbox, where it has none. */
+  #scheduled(message: NewMessage): NewMessage {
+    const { maxAttempts, maxAge, backoff } = this.#schedule;
+    if (maxAttempts === undefined && maxAge === undefined && backoff === undefined) return message;
+    const given = read("message", message, "save", NEW_MESSAGE);
+    return {
+      ...given,
+      maxAttempts: given.maxAttempts ?? maxAttempts,
+      maxAge: given.maxAge ?? maxAge,
+      backoff: given.backoff ?? backoff,
+    };
   }
 
   /**

@@ -10,7 +10,6 @@ import {
   Recovery,
   Relay,
   Retention,
-  type Schedule,
   StaleFenceError,
 } from "@holdfast/outbox";
 import * as mysql from "@holdfast/outbox/mysql";
@@ -61,6 +60,7 @@ import { LIST_DEAD_LETTERS_OPTIONS } from "../src/dead-letters.ts";
 import { RECOVERY_OPTIONS } from "../src/maintenance/recovery.ts";
 import { RETENTION_OPTIONS } from "../src/maintenance/retention.ts";
 import { NEW_MESSAGE } from "../src/message/pending-message.ts";
+import { MESSAGE_BACKOFF } from "../src/message/schedule.ts";
 import { MY_SQL_OUTBOX_OPTIONS } from "../src/mysql/mysql-outbox.ts";
 import { MY_SQL_STORE_OPTIONS } from "../src/mysql/mysql-store.ts";
 import { OUTBOX_OPTIONS } from "../src/outbox.ts";
@@ -171,6 +171,7 @@ const own = {
       "RangeError: message.payload must be at most 8388608 bytes of UTF-8, got 9000002",
     ),
   ),
+  messageBackoff: optionsOf(MESSAGE_BACKOFF),
   attempts: all(
     whole(1),
     outside("a number from 1 to 1000000", 1_000_001, Number.POSITIVE_INFINITY),
@@ -178,7 +179,7 @@ const own = {
 };
 const options = <Type extends object>(kinds: Kinds<Type>): Kind => optionsOf(kinds, own);
 const newMessage = options(NEW_MESSAGE);
-const message = sample(1, { maxAttempts: 5, initialDelay: 10, factor: 2 });
+const message = sample(1, { maxAttempts: 5, backoff: { duration: 10, factor: 2 } });
 
 const selection: Kind = (path) => [
   ...[undefined, null, 5, "some", {}, { ids: [], topic: "a" }].map((value) => ({
@@ -275,14 +276,15 @@ const taskDoors: Door[] = [
   ),
   throws(
     delayAfter,
-    [1, message],
+    [1, { duration: 10, factor: 2, cap: 20 }],
     ["failures", required(whole(1))],
     [
-      "schedule",
+      "backoff",
       required(
-        data<Schedule>({
-          initialDelay: required(notNegative),
+        data<Message["backoff"]>({
+          duration: required(notNegative),
           factor: required(finiteFrom(1)),
+          cap: required(notNegative),
         }),
       ),
     ],

@@ -32,7 +32,7 @@ async function filled(clock: FakeClock): Promise<MemoryStore> {
   const store = new MemoryStore();
   await store.transaction(async (tx) => {
     for (let order = 0; order < 30; order++) {
-      const schedule = { maxAttempts: 1_000, factor: 1, initialDelay: 10_000 };
+      const schedule = { maxAttempts: 1_000, backoff: { factor: 1, duration: 10_000 } };
       const message = { topic: "orders", key: `${order}`, payload: order, ...schedule };
       await store.save(tx, message, clock.now());
     }

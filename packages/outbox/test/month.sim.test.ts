@@ -21,8 +21,9 @@ const MESSAGES = inject("isThorough") ? 500 : 150;
 /** What is to become of a message. */
 interface Plan {
   readonly savedAt: number;
-  readonly initialDelay: number;
+  readonly duration: number;
   readonly factor: number;
+  readonly cap: number;
   readonly maxAttempts: number;
   /** How many attempts fail before one succeeds. */
   readonly failures: number;
@@ -35,21 +36,22 @@ const planOf = (random: Random): Plan => {
     choices[Math.floor(random() * choices.length)] ?? 0;
   return {
     savedAt: Math.floor(random() * MONTH),
-    initialDelay: pick([SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, HOUR]),
+    duration: pick([SECOND, 10 * SECOND, MINUTE, 5 * MINUTE, HOUR]),
     factor: pick([1, 1.5, 2, 3]),
+    cap: pick([HOUR, 6 * HOUR, Number.POSITIVE_INFINITY]),
     maxAttempts: 1 + Math.floor(random() * 12),
     failures: Math.floor(random() * 14),
     takes: Math.floor(random() * 3 * SECOND),
   };
 };
 
-/** When it is tried: at once, and then `initialDelay × factor^(n − 1)` after the end of the n-th failure. */
-function instantsOf({ savedAt, takes, initialDelay, factor, ...plan }: Plan): number[] {
+/** When it is tried: at once, and then `duration × factor^(n − 1)`, at most `cap`, after the end of the n-th failure. */
+function instantsOf({ savedAt, takes, duration, factor, cap, ...plan }: Plan): number[] {
   const instants = [savedAt];
   const attempts = Math.min(plan.failures + 1, plan.maxAttempts);
   for (let failed = 1; failed < attempts; failed++) {
     const ended = (instants.at(-1) ?? 0) + takes;
-    instants.push(ended + Math.ceil(initialDelay * factor ** (failed - 1)));
+    instants.push(ended + Math.ceil(Math.min(duration * factor ** (failed - 1), cap)));
   }
   return instants.filter((instant) => instant < MONTH);
 }

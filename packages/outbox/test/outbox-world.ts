@@ -34,7 +34,7 @@ const SECOND = 1_000;
 /** Wall clocks differ by at most that much, and the relays know it. */
 const CLOCK_SKEW = 2 * SECOND;
 const JITTER = 0.1;
-const SCHEDULE = { initialDelay: 750, factor: 3 };
+const SCHEDULE = { backoff: { duration: 750, factor: 3 } };
 
 /** Few, so that messages of a key wait for one another. */
 const KEYS = 5;
@@ -312,7 +312,7 @@ export class OutboxWorld {
     const wait = failure.dueAt - failure.now;
     const { failedAttempts, expiredClaims } = claim.message;
     const alone = event.type === "expired" ? expiredClaims : 1;
-    const planned = alone > 0 ? delayAfter(failedAttempts + alone, claim.message) : 0;
+    const planned = alone > 0 ? delayAfter(failedAttempts + alone, claim.message.backoff) : 0;
     const isAsked = failure.error.startsWith("RetryAfterError");
     const longest = Math.max(planned * (1 + JITTER), isAsked ? 20 * SECOND : 0) + 2;
     if (wait < planned || wait > longest)

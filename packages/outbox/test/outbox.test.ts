@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Outbox } from "@holdfast/outbox";
+import { delayAfter, type MessageSchedule, Outbox } from "@holdfast/outbox";
 import { MemoryStore, MemoryTransaction } from "@holdfast/outbox/testing";
-import { expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { idOf, sample } from "./sample.ts";
 
 function setUp() {
@@ -149,4 +149,44 @@ it("continues to notify after a notification has failed", async () => {
     await new Promise(setImmediate);
   }
   expect(notify).toHaveBeenCalledTimes(2);
+});
+
+describe("the schedule of an outbox", () => {
+  const open = (options: MessageSchedule) => {
+    const store = new MemoryStore();
+    return new Outbox({ store, transaction: (work) => store.transaction(work), ...options });
+  };
+  const saved = async (options: MessageSchedule, message: MessageSchedule) => {
+    const outbox = open(options);
+    return await outbox.transaction((tx) =>
+      outbox.save(tx, { topic: "t", key: "k", payload: 1, ...message }),
+    );
+  };
+
+  it("is 25 attempts over about three days by default", async () => {
+    const { maxAttempts, backoff, expiresAt } = await saved({}, {});
+    expect([maxAttempts, expiresAt]).toEqual([25, undefined]);
+    const delays = Array.from({ length: 24 }, (_, i) => delayAfter(i + 1, backoff));
+    const hours = delays.reduce((sum, delay) => sum + delay) / 3_600_000;
+    expect([delays[0], delays.at(-1), Math.round(hours)]).toEqual([10_000, 5 * 3_600_000, 71]);
+  });
+
+  it("is that of messages that name none", async () => {
+    const outbox = { maxAttempts: 7, maxAge: 60_000, backoff: { duration: 1, cap: 9 } };
+    const { createdAt, ...message } = await saved(outbox, { maxAttempts: 3 });
+    const backoff = { duration: 1, factor: 2, cap: 9 };
+    expect(message).toMatchObject({ maxAttempts: 3, expiresAt: createdAt + 60_000, backoff });
+    expect(await saved(outbox, { backoff: {}, maxAge: Number.POSITIVE_INFINITY })).toMatchObject({
+      backoff: { duration: 10_000, factor: 2, cap: 5 * 3_600_000 },
+      expiresAt: undefined,
+    });
+  });
+
+  it("has a cap of at least its first delay", async () => {
+    const day = 86_400_000;
+    expect((await saved({ backoff: { duration: day } }, {})).backoff.cap).toBe(day);
+    expect(() => open({ backoff: { duration: 2, cap: 1 } })).toThrow(
+      new RangeError("options.backoff.cap must be at least options.backoff.duration, 2, got 1"),
+    );
+  });
 });

@@ -12,6 +12,7 @@ export function sample(number: number, facts: Partial<NewMessage> = {}): NewMess
     topic: "orders.paid",
     key: `order-${number}`,
     payload: { order: number },
+    maxAttempts: 5,
     ...facts,
   };
 }

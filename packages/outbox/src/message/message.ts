@@ -13,8 +13,57 @@ export type MessageStatus = "pending" | "retrying" | "delivered" | "dead";
 /** Names and values sent with a message. */
 export type MessageHeaders = Readonly<Record<string, string>>;
 
+/** The delays between the attempts of a message, in the words of `BackoffOptions` of `@holdfast/wait`. */
+export interface MessageBackoff {
+  /**
+   * The delay after the first failed attempt, in milliseconds. At least 0, at most a hundred years.
+   *
+   * @defaultValue `10_000`
+   */
+  readonly duration?: number | undefined;
+
+  /**
+   * The factor from one delay to the next. Finite, at least 1.
+   *
+   * @defaultValue `2`
+   */
+  readonly factor?: number | undefined;
+
+  /**
+   * The longest delay, in milliseconds. At least `duration`; `Infinity` stands for a hundred years.
+   *
+   * @defaultValue 5 h, or `duration` if that is longer
+   */
+  readonly cap?: number | undefined;
+}
+
+/** How often and for how long a message is attempted. */
+export interface MessageSchedule {
+  /**
+   * The total number of attempts. Whole, from 1 to 1,000,000; 1 means that a failure makes it a dead letter.
+   *
+   * @defaultValue `25`, over about three days
+   */
+  readonly maxAttempts?: number | undefined;
+
+  /**
+   * The age in milliseconds from which on no attempt begins: then the message is a dead letter. Above 0; a hundred years
+   * or more stand for `Infinity`. A replayed message has no such limit.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly maxAge?: number | undefined;
+
+  /**
+   * The delays between attempts. The relay adds its `jitter`.
+   *
+   * @defaultValue 10 s, 20 s, 40 s and so on, up to 5 h
+   */
+  readonly backoff?: MessageBackoff | undefined;
+}
+
 /** A message to save. Durations are in milliseconds. */
-export interface NewMessage {
+export interface NewMessage extends MessageSchedule {
   /**
    * A UUID. Consumers recognize a duplicate by it.
    *
@@ -47,27 +96,6 @@ export interface NewMessage {
    * a Map, an Error, a Promise, or undefined in an array. `-0` is sent as `0`, as JSON has it.
    */
   readonly payload: unknown;
-
-  /**
-   * The total number of attempts. Whole, from 1 to 1,000,000; 1 means that a failure makes it a dead letter.
-   *
-   * @defaultValue `5`
-   */
-  readonly maxAttempts?: number | undefined;
-
-  /**
-   * The delay after the first failed attempt, in milliseconds. At least 0, at most a hundred years.
-   *
-   * @defaultValue `10_000`
-   */
-  readonly initialDelay?: number | undefined;
-
-  /**
-   * The factor from one delay to the next. Finite, at least 1.
-   *
-   * @defaultValue `2`
-   */
-  readonly factor?: number | undefined;
 }
 
 /** A message as it is stored. Instants are whole milliseconds since the epoch. */
@@ -108,11 +136,11 @@ export interface Message {
   /** The total number of attempts. */
   readonly maxAttempts: number;
 
-  /** The delay after the first failed attempt, in milliseconds. */
-  readonly initialDelay: number;
+  /** No attempt begins from this instant on; undefined if there is no such limit. */
+  readonly expiresAt: number | undefined;
 
-  /** The factor from one delay to the next. */
-  readonly factor: number;
+  /** The delays between its attempts. */
+  readonly backoff: Required<{ readonly [Name in keyof MessageBackoff]: number }>;
 
   /** The error of the last failed attempt; undefined if there was none. */
   readonly lastError: string | undefined;

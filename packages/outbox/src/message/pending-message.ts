@@ -1,21 +1,8 @@
 import { types } from "node:util";
-import {
-  between,
-  exponential,
-  finiteFrom,
-  isThenable,
-  type Kinds,
-  kind,
-  parsed,
-  read,
-  requireBetween,
-  required,
-  requireWhole,
-  uuidFrom,
-} from "@holdfast/kit";
+import { isThenable, type Kinds, parsed, read, required, uuidFrom } from "@holdfast/kit";
 import { requireHeaders } from "./headers.ts";
 import type { Message, NewMessage } from "./message.ts";
-import { MAX_DELAY, type Schedule } from "./schedule.ts";
+import { backoffOf, MAX_DELAY, MESSAGE_SCHEDULE } from "./schedule.ts";
 import { MAX_HEADERS, MAX_PAYLOAD, requireBytes, storedName, uuid } from "./stored-text.ts";
 
 export const NEW_MESSAGE: Kinds<NewMessage> = {
@@ -24,12 +11,8 @@ export const NEW_MESSAGE: Kinds<NewMessage> = {
   key: required(storedName),
   headers: parsed("headers"),
   payload: required(parsed("payload")),
-  maxAttempts: kind("attempts", requireAttempts),
-  initialDelay: between(0, MAX_DELAY),
-  factor: finiteFrom(1),
+  ...MESSAGE_SCHEDULE,
 };
-
-const MOST_ATTEMPTS = 1_000_000;
 
 /** A message that may be saved. */
 export interface PendingMessage {
@@ -51,7 +34,7 @@ export function pendingMessage(newMessage: NewMessage, now: number): PendingMess
   const { id, topic, key, headers = {} } = given;
   const headersJson = JSON.stringify(requireHeaders("message.headers", headers));
   requireBytes("message.headers", headersJson, MAX_HEADERS);
-  const { maxAttempts, initialDelay, factor } = scheduleOf(given);
+  const { maxAttempts = 25, maxAge = Number.POSITIVE_INFINITY } = given;
   const payload = jsonOf(given.payload);
   const savedAt = Math.floor(now);
   const message: Message = {
@@ -67,24 +50,11 @@ export function pendingMessage(newMessage: NewMessage, now: number): PendingMess
     failedAttempts: 0,
     expiredClaims: 0,
     maxAttempts,
-    initialDelay,
-    factor,
+    expiresAt: maxAge < MAX_DELAY ? Math.ceil(savedAt + maxAge) : undefined,
+    backoff: backoffOf("message.backoff", given.backoff ?? {}),
     lastError: undefined,
   };
   return { message, payload, headers: headersJson };
-}
-
-function scheduleOf(given: NewMessage): Schedule & Pick<Message, "maxAttempts"> {
-  const { maxAttempts = 5, initialDelay = 10_000, factor = 2 } = given;
-  if (!(exponential(initialDelay, factor, maxAttempts - 1) <= MAX_DELAY))
-    throw new RangeError(
-      "message: initialDelay × factor^(maxAttempts − 1) must be at most a hundred years",
-    );
-  return { maxAttempts, initialDelay, factor };
-}
-
-function requireAttempts(path: string, attempts: number): void {
-  requireBetween(path, requireWhole(path, attempts, 1), 1, MOST_ATTEMPTS);
 }
 
 function jsonOf(payload: unknown): string {

@@ -1,11 +1,18 @@
 import {
+  above,
+  between,
   exponential,
+  finiteFrom,
+  type Kinds,
+  kind,
+  read,
   requireAtLeast,
+  requireBetween,
   requireNotNegative,
   requireOptions,
   requireWhole,
 } from "@holdfast/kit";
-import type { Message } from "./message.ts";
+import type { Message, MessageBackoff, MessageSchedule } from "./message.ts";
 
 /** The longest delay that a message may ask for, in milliseconds: a hundred years. */
 export const MAX_DELAY: number = 100 * 365 * 24 * 60 * 60 * 1_000;
@@ -13,14 +20,45 @@ export const MAX_DELAY: number = 100 * 365 * 24 * 60 * 60 * 1_000;
 /** Attempts alone without an outcome that make a message a dead letter: it may crash its relays. */
 export const MAX_EXPIRED_ALONE = 3;
 
-/** The fields of a message that decide its delays. */
-export type Schedule = Pick<Message, "initialDelay" | "factor">;
+/** The cap of delays that name none, in milliseconds: 25 attempts take 70 hours. */
+export const CAP: number = 5 * 60 * 60 * 1_000;
+
+const MOST_ATTEMPTS = 1_000_000;
+
+export const MESSAGE_BACKOFF: Kinds<MessageBackoff> = {
+  duration: between(0, MAX_DELAY),
+  factor: finiteFrom(1),
+  cap: above(0),
+};
+
+export const MESSAGE_SCHEDULE: Kinds<MessageSchedule> = {
+  maxAttempts: kind("attempts", requireAttempts),
+  maxAge: above(0),
+  backoff: kind("messageBackoff", backoffOf),
+};
+
+function requireAttempts(path: string, attempts: number): void {
+  requireBetween(path, requireWhole(path, attempts, 1), 1, MOST_ATTEMPTS);
+}
 
 /**
- * The delay after the `failures`-th failed attempt, in milliseconds: `initialDelay × factor^(failures − 1)`.
+ * Fills in the defaults.
+ *
+ * @throws RangeError or TypeError that names the field
+ */
+export function backoffOf(path: string, given: MessageBackoff): Message["backoff"] {
+  const { duration = 10_000, factor = 2, ...rest } = read(path, given, "save", MESSAGE_BACKOFF);
+  const cap = Math.min(rest.cap ?? Math.max(CAP, duration), MAX_DELAY);
+  if (cap < duration)
+    throw new RangeError(`${path}.cap must be at least ${path}.duration, ${duration}, got ${cap}`);
+  return { duration, factor, cap };
+}
+
+/**
+ * The delay after the `failures`-th failed attempt, in milliseconds: `duration × factor^(failures − 1)`, at most `cap`.
  *
  * @param failures - the number of failed attempts: whole, at least 1
- * @param schedule - the message, or its schedule alone
+ * @param backoff - that of a message
  * @returns milliseconds, at least 0
  * @throws RangeError or TypeError that names the argument
  *
@@ -28,15 +66,16 @@ export type Schedule = Pick<Message, "initialDelay" | "factor">;
  * ```ts
  * import { delayAfter } from "@holdfast/outbox";
  *
- * const schedule = { initialDelay: 10_000, factor: 2 };
- * console.log([1, 2, 3].map((failures) => delayAfter(failures, schedule))); // => [ 10000, 20000, 40000 ]
+ * const backoff = { duration: 10_000, factor: 2, cap: 30_000 };
+ * console.log([1, 2, 3].map((failures) => delayAfter(failures, backoff))); // => [ 10000, 20000, 30000 ]
  * ```
  */
-export function delayAfter(failures: number, schedule: Schedule): number {
+export function delayAfter(failures: number, backoff: Message["backoff"]): number {
   requireWhole("failures", failures, 1);
-  requireOptions("schedule", schedule);
-  const { initialDelay, factor } = schedule;
-  requireNotNegative("schedule.initialDelay", initialDelay);
-  requireAtLeast("schedule.factor", factor, 1);
-  return exponential(initialDelay, factor, failures - 1);
+  requireOptions("backoff", backoff);
+  const { duration, factor, cap } = backoff;
+  requireNotNegative("backoff.duration", duration);
+  requireAtLeast("backoff.factor", factor, 1);
+  requireNotNegative("backoff.cap", cap);
+  return Math.min(exponential(duration, factor, failures - 1), cap);
 }

@@ -1,3 +1,4 @@
+import { CAP } from "../message/schedule.ts";
 import type { Migration } from "../store/migration.ts";
 
 /** A text compares by its characters, as on PostgreSQL. */
@@ -83,7 +84,22 @@ const lanes = (prefix: string): Migration => ({
   ],
 });
 
+/**
+ * A schedule over days needs a longest delay. Rows that are there have none; a row of a relay of the version before has the
+ * default.
+ */
+const schedule = (prefix: string): Migration => ({
+  number: 3,
+  name: "schedule",
+  statements: [
+    `ALTER TABLE ${prefix}message
+      ADD COLUMN max_delay DOUBLE COMMENT 'milliseconds; NULL for no limit',
+      ADD COLUMN expires_at BIGINT COMMENT 'milliseconds since 1970; NULL for never'`,
+    `ALTER TABLE ${prefix}message ALTER COLUMN max_delay SET DEFAULT ${CAP}, ALTER COLUMN max_attempts SET DEFAULT 25`,
+  ],
+});
+
 /** All migrations, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages, lanes].map((migration) => migration(prefix));
+  return [messages, lanes, schedule].map((migration) => migration(prefix));
 }

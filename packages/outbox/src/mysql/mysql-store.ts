@@ -274,10 +274,11 @@ function insertOf(
   now: number,
 ): { readonly saved: Message; readonly params: Statement["params"] } {
   const { message, headers, payload } = pendingMessage(given, now);
-  const { id, topic, key, maxAttempts, initialDelay, factor, createdAt } = message;
+  const { id, topic, key, maxAttempts, backoff, expiresAt = 0, createdAt } = message;
+  const { duration, factor, cap } = backoff;
   const params = [
-    ...[id, topic, key, headers, payload],
-    ...[maxAttempts, initialDelay, factor, createdAt, createdAt, createdAt],
+    ...[id, topic, key, headers, payload, maxAttempts],
+    ...[duration, factor, cap, expiresAt, createdAt, createdAt, createdAt],
   ];
   return { saved: message, params };
 }
@@ -293,7 +294,7 @@ function within(maxBytes = Number.POSITIVE_INFINITY, rows: readonly Row[]): read
 
 /** Columns with whole numbers, which some pool options return as text. */
 const NUMBERS = [
-  ...["created_at", "updated_at", "due_at", "claimed_until", "claim_number"],
+  ...["created_at", "updated_at", "due_at", "expires_at", "claimed_until", "claim_number"],
   ...["failed_attempts", "expired_claims", "max_attempts"],
 ];
 

@@ -10,7 +10,7 @@ import { BACKLOG_LIMIT, type ClaimFilter, type MessageOrder } from "../store/out
 const COLUMNS = [
   "m.id, m.topic, m.`key`, m.headers, m.payload, m.status, m.last_error",
   "m.created_at, m.updated_at, m.due_at, m.failed_attempts, m.expired_claims, m.max_attempts",
-  "m.initial_delay, m.factor, m.claimed_by, m.claimed_until, m.claim_number",
+  "m.initial_delay, m.factor, m.max_delay, m.expires_at, m.claimed_by, m.claimed_until, m.claim_number",
 ].join(", ");
 
 /** The dead letters to change: a list of so many ids, those of a topic, or all. */
@@ -102,13 +102,14 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
     ...fenceStatements(`${prefix}fence`),
     now: `SELECT ${NOW} AS now`,
     /**
-     * Uses each parameter once, and in order: it is taken apart for the tag of a query layer. A message of a process
-     * whose clock is ahead is due now by the clock of the server, or relays would wait.
+     * Uses each parameter once, and in order: it is taken apart for the tag of a query layer. The tenth is 0 for a
+     * message that never expires. A message of a process whose clock is ahead is due now by the clock of the server, or relays would wait.
      */
     insert: `
       INSERT INTO ${message} (
-        id, topic, \`key\`, headers, payload, max_attempts, initial_delay, factor, created_at, updated_at, due_at
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, LEAST(?, ${NOW}))`,
+        id, topic, \`key\`, headers, payload, max_attempts, initial_delay, factor, max_delay, expires_at, created_at,
+        updated_at, due_at
+      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, LEAST(?, ${NOW}))`,
     find: `SELECT ${COLUMNS} FROM ${message} m WHERE m.id = ?`,
     backlog: ["pending", "retrying", "dead"]
       .map(
@@ -287,8 +288,8 @@ function upkeepStatements(message: string): Pick<Statements, UpkeepStatement> {
       ORDER BY m.updated_at, m.id LIMIT ${limitOf(limit)}`,
     replay: (count) => `
       UPDATE ${message} SET
-        status = 'pending', failed_attempts = 0, expired_claims = 0, due_at = LEAST(?, ${NOW}),
-        updated_at = ?
+        status = 'pending', failed_attempts = 0, expired_claims = 0, expires_at = NULL,
+        due_at = LEAST(?, ${NOW}), updated_at = ?
       WHERE sequence IN ${listOf(count)}`,
     lockDelivered: (before, limit) => `
       SELECT sequence FROM ${message} FORCE INDEX (message_status)

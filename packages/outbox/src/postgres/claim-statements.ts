@@ -12,9 +12,9 @@ const millisecondsOf = (column: string): string =>
 
 export const COLUMNS: string = [
   "m.id, m.topic, m.key, m.headers, m.payload, m.status, m.last_error",
-  "m.failed_attempts, m.expired_claims, m.max_attempts, m.initial_delay, m.factor",
+  "m.failed_attempts, m.expired_claims, m.max_attempts, m.initial_delay, m.factor, m.max_delay",
   "m.claimed_by, m.claim_number",
-  ...["created_at", "updated_at", "due_at", "claimed_until"].map(millisecondsOf),
+  ...["created_at", "updated_at", "due_at", "expires_at", "claimed_until"].map(millisecondsOf),
 ].join(", ");
 
 const valueIf = (value: string, ...conditions: string[]): string =>

@@ -1,3 +1,4 @@
+import { CAP } from "../message/schedule.ts";
 import type { Migration } from "../store/migration.ts";
 import { ALONE, PARKED_KEY, READY } from "./claim-statements.ts";
 
@@ -67,7 +68,22 @@ const indexes = (prefix: string): Migration => {
   };
 };
 
+/**
+ * A schedule over days needs a longest delay. Rows that are there have none; a row of a relay of the version before has the
+ * default.
+ */
+const schedule = (prefix: string): Migration => ({
+  number: 3,
+  name: "schedule",
+  statements: [
+    `ALTER TABLE ${prefix}message ADD COLUMN max_delay double precision, ADD COLUMN expires_at timestamptz(3)`,
+    `COMMENT ON COLUMN ${prefix}message.max_delay IS 'milliseconds; NULL for no limit'`,
+    `ALTER TABLE ${prefix}message
+      ALTER COLUMN max_delay SET DEFAULT ${CAP}, ALTER COLUMN max_attempts SET DEFAULT 25`,
+  ],
+});
+
 /** All migrations, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages, indexes].map((migration) => migration(prefix));
+  return [messages, indexes, schedule].map((migration) => migration(prefix));
 }

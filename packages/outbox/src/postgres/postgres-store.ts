@@ -302,10 +302,11 @@ function insertOf(
   now: number,
 ): { readonly saved: Message; readonly params: Statement["params"] } {
   const { message, headers, payload } = pendingMessage(given, now);
-  const { id, topic, key, maxAttempts, initialDelay, factor, createdAt } = message;
+  const { id, topic, key, maxAttempts, backoff, expiresAt = 0, createdAt } = message;
+  const { duration, factor, cap } = backoff;
   const params = [
     ...[id, topic, key, headers, payload],
-    ...[maxAttempts, initialDelay, factor, createdAt],
+    ...[maxAttempts, duration, factor, cap, expiresAt, createdAt],
   ];
   return { saved: message, params };
 }

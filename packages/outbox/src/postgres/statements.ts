@@ -34,16 +34,18 @@ export function channelOf(prefix: string): string {
 export function statementsOf(prefix: string): Statements {
   const message = `${prefix}message`;
   /**
-   * Uses each parameter once, and in order, so that it can be taken apart for the tag of a query layer. A message of a
-   * process whose clock is ahead is due now by the clock of the database, or relays would wait.
+   * Uses each parameter once, and in order, so that it can be taken apart for the tag of a query layer. The tenth is 0 for a
+   * message that never expires. A message of a process whose clock is ahead is due now by the clock of the database, or
+   * relays would wait.
    */
   const insert = `
       INSERT INTO ${message} (
-        id, topic, key, headers, payload, max_attempts, initial_delay, factor, created_at, updated_at, due_at
+        id, topic, key, headers, payload, max_attempts, initial_delay, factor, max_delay, expires_at, created_at,
+        updated_at, due_at
       )
-      SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer, $7::float8, $8::float8,
-        now, now, least(now, clock_timestamp())
-      FROM ${instant("$9")} AS now`;
+      SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer, $7::float8, $8::float8, $9::float8,
+        ${instant("nullif($10::float8, 0)")}, now, now, least(now, clock_timestamp())
+      FROM ${instant("$11")} AS now`;
   return {
     ...claimStatements(message),
     ...outcomeStatements(prefix),
@@ -173,7 +175,7 @@ function deadLetterStatements(message: string): Record<DeadLetterStatement, stri
       ORDER BY updated_at, id LIMIT $4`,
     replay: `
       UPDATE ${message} SET
-        status = 'pending', failed_attempts = 0, expired_claims = 0, parked = false,
+        status = 'pending', failed_attempts = 0, expired_claims = 0, parked = false, expires_at = NULL,
         due_at = least(${instant("$3")}, clock_timestamp()), updated_at = ${instant("$3")}
       WHERE ${SELECTED}
       RETURNING id`,

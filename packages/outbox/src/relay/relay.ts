@@ -16,7 +16,7 @@ import {
   loop,
   withTimeout,
 } from "@holdfast/wait";
-import { failureOf } from "../failure-of.ts";
+import { failureOf, isExpired, tooOld } from "../failure-of.ts";
 import type { Outcome } from "../store/outbox-store.ts";
 import { report, reportRestriction } from "../task.ts";
 import { ClaimFeed } from "./claim-feed.ts";
@@ -74,6 +74,7 @@ export interface RelayStatus {
  * | is confirmed | is `delivered` |
  * | fails, or takes longer than `publishTimeout` | is `retrying`, and due after its delay |
  * | fails for the `maxAttempts`-th time, or with a `TerminalError` | is `dead` |
+ * | would begin after its `maxAge` | is `dead` |
  * | could not begin in time, or was cut short by the end of `grace` | is due as before |
  * | has an outcome that cannot be written | is sent again after its claim has expired |
  *
@@ -206,6 +207,8 @@ export class Relay {
     const { claim } = held;
     if (leftOf(held, clock) < publishTimeout + clockSkew || signal.aborted)
       return { type: "released", claim };
+    if (isExpired(claim.message, clock.now()))
+      return { type: "failed", claim, failure: tooOld(claim.message, clock.now()) };
     try {
       await withTimeout((own) => publisher.publish(claim.message, own), publishTimeout, {
         clock,

@@ -3,6 +3,8 @@ import { defaultLogger, Manager, type ResourceLock, type RunOptions } from "@hol
 import { above, callSafely, type Kinds, methods, requireSignal, uuidFrom } from "@holdfast/kit";
 import { Recovery } from "../maintenance/recovery.ts";
 import { Retention } from "../maintenance/retention.ts";
+import type { MessageSchedule } from "../message/message.ts";
+import { MESSAGE_SCHEDULE } from "../message/schedule.ts";
 import { storedName } from "../message/stored-text.ts";
 import { Outbox } from "../outbox.ts";
 import type { Publisher } from "../publisher/publisher.ts";
@@ -11,7 +13,9 @@ import { RELAY_OPTIONS, type RelayOptions } from "../relay/relay-options.ts";
 import type { Backlog, OutboxStore } from "../store/outbox-store.ts";
 
 /** Options for an outbox with everything in it. Durations are in milliseconds. */
-export interface OutboxServiceOptions extends Omit<RelayOptions, "name" | "store" | "publisher"> {
+export interface OutboxServiceOptions
+  extends Omit<RelayOptions, "name" | "store" | "publisher">,
+    MessageSchedule {
   /** Name of the service: the same in all its processes. Not empty, at most 255 bytes of UTF-8. */
   readonly name: string;
 
@@ -52,6 +56,7 @@ const { store: _store, publisher, ...RELAY } = RELAY_OPTIONS;
 /** The options of every outbox with everything in it. */
 export const OUTBOX_SERVICE_OPTIONS: Kinds<OutboxServiceOptions> = {
   ...RELAY,
+  ...MESSAGE_SCHEDULE,
   identity: storedName,
   lock: methods("get", "create", "update"),
   publisher: { ...publisher, isRequired: false },
@@ -97,12 +102,14 @@ export abstract class OutboxService<Tx extends object> extends Outbox<Tx> {
       publisher,
       lock,
       keepDelivered,
-      ...relaying
+      ...rest
     } = options;
+    const { maxAttempts, maxAge, backoff, ...relaying } = rest;
     const { storeTimeout, jitter, onEvent, logger, clock, random } = relaying;
     const { store, transaction } = backend;
     const relay = publisher && new Relay({ ...relaying, name: identity, store, publisher });
-    super({ store, transaction, onCommitted: relay && (() => relay.wake()), clock });
+    const onCommitted = relay && ((): void => relay.wake());
+    super({ store, transaction, onCommitted, clock, maxAttempts, maxAge, backoff });
     this.name = name;
     this.store = store;
     this.stopTimeout = (relay?.stopTimeout ?? 0) + 1_000;

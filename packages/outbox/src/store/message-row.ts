@@ -1,4 +1,5 @@
 import type { Message, MessageHeaders, MessageStatus } from "../message/message.ts";
+import { MAX_DELAY } from "../message/schedule.ts";
 import { withPayload } from "../message/stored-payload.ts";
 import type { Claim, InvalidRow } from "./claim.ts";
 import type { Row } from "./database.ts";
@@ -40,7 +41,7 @@ class Columns {
     return number;
   }
 
-  instantOrNone(column: string): number | undefined {
+  numberOrNone(column: string): number | undefined {
     return this.#row[column] === null ? undefined : this.number(column);
   }
 
@@ -140,12 +141,16 @@ function readMessage(columns: Columns): Message {
     status: columns.status("status"),
     createdAt: columns.number("created_at"),
     updatedAt: columns.number("updated_at"),
-    dueAt: columns.instantOrNone("due_at"),
+    dueAt: columns.numberOrNone("due_at"),
     failedAttempts: columns.number("failed_attempts", 0),
     expiredClaims: columns.number("expired_claims", 0),
     maxAttempts: columns.number("max_attempts", 1),
-    initialDelay: columns.number("initial_delay", 0),
-    factor: columns.number("factor", 1),
+    expiresAt: columns.numberOrNone("expires_at"),
+    backoff: {
+      duration: columns.number("initial_delay", 0),
+      factor: columns.number("factor", 1),
+      cap: columns.numberOrNone("max_delay") ?? MAX_DELAY,
+    },
     lastError: columns.textOrNone("last_error"),
   };
   const json = columns.jsonText("payload");

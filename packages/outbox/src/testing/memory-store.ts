@@ -156,7 +156,8 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
 
   async replay(selection: DeadLetterSelection, now: number): Promise<number> {
     const dead = this.#selected(selection);
-    const pending = { status: "pending", failedAttempts: 0, expiredClaims: 0 } as const;
+    const attempts = { failedAttempts: 0, expiredClaims: 0, expiresAt: undefined };
+    const pending = { status: "pending", ...attempts } as const;
     for (const entry of dead) this.#set(entry, { ...pending, dueAt: now, updatedAt: now });
     return dead.length;
   }

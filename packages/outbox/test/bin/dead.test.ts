@@ -16,8 +16,8 @@ describe("dead list", () => {
     const error = `HTTP 500\\n\\u{9b}31m ${"x".repeat(86)}…`;
     expect(stdout.split("\n")).toEqual([
       "ID                                    DIED                  TOPIC        KEY        ATTEMPTS  ERROR",
-      `${idOf(1)}  1970-01-01T07:00:00Z  orders       order/1    1/5       ${error}`,
-      `${idOf(2)}  1970-01-01T07:00:00Z  a\\u{202e}.b  \\u{1b}[2J  1/5       ${error}`,
+      `${idOf(1)}  1970-01-01T07:00:00Z  orders       order/1    1/25      ${error}`,
+      `${idOf(2)}  1970-01-01T07:00:00Z  a\\u{202e}.b  \\u{1b}[2J  1/25      ${error}`,
       "",
     ]);
   });
@@ -65,7 +65,7 @@ describe("dead show", () => {
       "key             order/1",
       "saved           1970-01-01T07:00:00Z",
       "died            1970-01-01T07:00:00Z",
-      "attempts        1 of 5",
+      "attempts        1 of 25",
       "expired claims  0",
       'headers         {"trace":"t"}',
       "error           HTTP 500",

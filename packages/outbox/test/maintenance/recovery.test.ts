@@ -104,7 +104,7 @@ describe("the recovery", () => {
 
   it("makes a message dead at its fourth expired claim, not before, for any number of attempts", async () => {
     const { clock, memory, events, abandon, begin, end } = setUp();
-    await abandon([1], 0, { maxAttempts: 1, initialDelay: 0 });
+    await abandon([1], 0, { maxAttempts: 1, backoff: { duration: 0 } });
     begin("a");
     for (let expired = 1; expired < 4; expired++) {
       await clock.step(20 * SECOND);

@@ -104,6 +104,7 @@ it.each(["topic", "created_at"])(
       ...{ sequence: 7, id: idOf(1), topic: "a", key: "b", headers: "{}", payload: "1" },
       ...{ status: "pending", created_at: T, updated_at: T, due_at: T, failed_attempts: 0 },
       ...{ expired_claims: 0, max_attempts: 5, initial_delay: 1, factor: 2, last_error: null },
+      ...{ max_delay: null, expires_at: null },
       ...{ claimed_by: "a", claimed_until: T + 1, claim_number: 1, bytes: 1 },
       [column]: { text: "as an object" },
     };

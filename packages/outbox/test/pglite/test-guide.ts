@@ -80,11 +80,11 @@ export function testGuide(): void {
       const { claims, invalid } = await store.claim({ relay: "a", now, until: now, limit: 10 });
       expect(invalid).toEqual([]);
       expect(
-        claims.map(({ message: { topic, key, payload, initialDelay } }) => ({
+        claims.map(({ message: { topic, key, payload, backoff } }) => ({
           topic,
           key,
           payload,
-          initialDelay,
+          initialDelay: backoff.duration,
         })),
       ).toEqual(
         [1, 2].map((order) => ({

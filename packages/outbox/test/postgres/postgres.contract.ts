@@ -152,7 +152,7 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       const sell = (number: number, inStock: boolean): Promise<void> =>
         outbox.transaction(async (tx) => {
           await tx.query("INSERT INTO orders (number) VALUES ($1)", [number]);
-          await outbox.save(tx, sample(number, { initialDelay: 10 }));
+          await outbox.save(tx, sample(number, { backoff: { duration: 10 } }));
           if (!inStock) throw new Error("no stock");
         });
       const sold = [sell(1, true), sell(2, true), sell(3, false), sell(4, true)];

@@ -131,7 +131,7 @@ describe("OutboxMetrics", () => {
     const clock = new FakeClock();
     const store = new MemoryStore();
     const { metrics, samples } = metricsOf({ store, clock });
-    const schedule = { initialDelay: 10_000, factor: 1, maxAttempts: 2 };
+    const schedule = { backoff: { duration: 10_000, factor: 1 }, maxAttempts: 2 };
     await store.transaction(async (tx) => {
       for (const number of [1, 2, 3]) await store.save(tx, sample(number, schedule), clock.now());
     });

@@ -77,7 +77,8 @@ export function testQueryLayer<Tx extends object>(
     it("stores the message that save() would store", async () => {
       const message = sample(1, {
         payload: { text: "it's 100 % \\ $1 ? ü 😀" },
-        factor: 1.5,
+        maxAge: 86_400_000,
+        backoff: { factor: 1.5 },
       });
       await layer.transaction((tx) => save(tx, message));
       const written = await store.find(idOf(1));

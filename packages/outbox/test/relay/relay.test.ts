@@ -99,10 +99,10 @@ describe("a relay", () => {
     await end(run);
   });
 
-  it("makes the first retry after initialDelay", async () => {
+  it("makes the first retry after the duration of its backoff", async () => {
     const { clock, publisher, save, end, runs } = setUp({ respond: fail });
     const run = runs();
-    await save([1], { initialDelay: 700, factor: 3, maxAttempts: 3 });
+    await save([1], { backoff: { duration: 700, factor: 3 }, maxAttempts: 3 });
     await clock.step(60 * SECOND);
     expect(publisher.sent).toEqual([
       [0, 1],
@@ -150,7 +150,7 @@ describe("a relay", () => {
         },
       },
     });
-    await save([1], { initialDelay: 500, factor: 1 });
+    await save([1], { backoff: { duration: 500, factor: 1 } });
     const run = runs();
     await clock.step(600 * SECOND);
     expect(publisher.sent.map(([instant]) => instant)).toEqual([0, 800, 1_600]);
@@ -159,12 +159,28 @@ describe("a relay", () => {
 
   it.each<[string, Partial<NewMessage>, Respond, number[], string]>([
     ["doubles the delay each time", {}, fail, [0, 10, 30, 70, 150], "dead"],
-    ["waits longer each time by the factor", { factor: 3 }, fail, [0, 10, 40, 130, 400], "dead"],
-    ["waits the same each time with factor 1", { factor: 1 }, fail, [0, 10, 20, 30, 40], "dead"],
+    [
+      "waits longer each time by the factor",
+      { backoff: { factor: 3 } },
+      fail,
+      [0, 10, 40, 130, 400],
+      "dead",
+    ],
+    [
+      "waits the same each time with factor 1",
+      { backoff: { factor: 1 } },
+      fail,
+      [0, 10, 20, 30, 40],
+      "dead",
+    ],
     ["tries as often as the message says", { maxAttempts: 2 }, fail, [0, 10], "dead"],
     ["tries once with one attempt", { maxAttempts: 1 }, fail, [0], "dead"],
     ["waits as long as it is asked to", {}, asks(60), [0, 60, 120, 180, 260], "dead"],
     ["waits its own time if that is longer", {}, asks(1), [0, 10, 30, 70, 150], "dead"],
+    ["waits at most the cap", { backoff: { cap: 25_000 } }, fail, [0, 10, 30, 55, 80], "dead"],
+    ["plans no attempt after maxAge", { maxAge: 70_000 }, fail, [0, 10, 30], "dead"],
+    ["makes the last attempt before maxAge", { maxAge: 70_001 }, fail, [0, 10, 30, 70], "dead"],
+    ["is not put off beyond maxAge", { maxAge: 50_000 }, asks(60), [0], "dead"],
     ["is not put off for years", { maxAttempts: 2 }, asks(1e9), [0, 86_400], "dead"],
     ["does not repeat what can never succeed", {}, never, [0], "dead"],
     ["stops at the first success", {}, failsTwice(), [0, 10, 30], "delivered"],
@@ -176,6 +192,21 @@ describe("a relay", () => {
     expect(publisher.sent).toEqual(instants.map((instant) => [instant * SECOND, 1]));
     const failures = status === "dead" ? instants.length : instants.length - 1;
     expect(await memory.find(idOf(1))).toMatchObject({ status, failedAttempts: failures });
+    await end(run);
+  });
+
+  it("begins no attempt of a message that is older than maxAge, until it is replayed", async () => {
+    const { clock, publisher, memory, save, end, runs } = setUp();
+    await save([1], { maxAge: 60_000 });
+    await clock.step(60_000);
+    const run = runs();
+    await clock.step(SECOND);
+    expect(publisher.sent).toEqual([]);
+    const lastError = "older than its maxAge";
+    expect(await memory.find(idOf(1))).toMatchObject({ status: "dead", lastError });
+    await memory.replay("all", clock.now());
+    await clock.step(10 * SECOND);
+    expect(publisher.sent).toHaveLength(1);
     await end(run);
   });
 
@@ -210,9 +241,9 @@ describe("a relay", () => {
   });
 
   it.each<[string, Partial<Message>]>([
-    ["no end", { factor: 1e9, maxAttempts: 100, failedAttempts: 50 }],
-    ["no number", { initialDelay: 0, factor: 1e9, failedAttempts: 50 }],
-    ["no date", { initialDelay: 1e200 }],
+    ["no end", { backoff: { duration: 1, factor: 1e9, cap: 1e300 }, failedAttempts: 50 }],
+    ["no number", { backoff: { duration: 0, factor: 1e9, cap: 1e300 }, failedAttempts: 50 }],
+    ["no date", { backoff: { duration: 1e200, factor: 1, cap: 1e300 } }],
   ])("waits at most the maximum for a stored message whose wait has %s", async (_, row) => {
     const store = new MemoryStore();
     const claim = store.claim.bind(store);

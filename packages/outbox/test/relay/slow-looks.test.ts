@@ -89,7 +89,10 @@ class World {
     const save = (topic: string, from: number, count: number): Promise<void> =>
       outbox.transaction(async (tx) => {
         for (let number = from; number < from + count; number++)
-          await outbox.save(tx, sample(number, { topic, maxAttempts: 1_000, factor: 1 }));
+          await outbox.save(
+            tx,
+            sample(number, { topic, maxAttempts: 1_000, backoff: { factor: 1 } }),
+          );
       });
     const running = relay.run(stop.signal);
     for (let number = 1; number <= MESSAGES; number++) {

@@ -43,7 +43,7 @@ describe("20 poison messages among 200", () => {
         await store.transaction(async (tx) => {
           for (let number = 1; number <= MESSAGES; number++) {
             const topic = topicOf(isPoison(number) ? refused : queue.route);
-            const schedule = { initialDelay: 20, factor: 1, maxAttempts: 3 };
+            const schedule = { backoff: { duration: 20, factor: 1 }, maxAttempts: 3 };
             await store.save(tx, sample(number, { topic, ...schedule }), Date.now() - 1_000);
           }
         });

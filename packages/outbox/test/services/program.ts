@@ -70,7 +70,7 @@ export class Program implements AsyncDisposable {
 
   /** Saves a message as often as it takes, and says how often it failed. */
   async save(number: number, topic = sample(number).topic): Promise<number> {
-    const facts = { topic, initialDelay: 200, factor: 1, maxAttempts: 1_000 };
+    const facts = { topic, backoff: { duration: 200, factor: 1 }, maxAttempts: 1_000 };
     let failures = 0;
     await retry(
       () => this.#outbox.transaction((tx) => this.#outbox.save(tx, sample(number, facts))),

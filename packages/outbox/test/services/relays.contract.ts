@@ -48,7 +48,7 @@ export function testRelays<Tx>(name: string, open: () => Promise<() => Connected
         const saved = await own.transaction(async (tx) => {
           const messages: Message[] = [];
           for (let number = 1; number <= MESSAGES; number++) {
-            const facts = { initialDelay: 20, factor: 1, maxAttempts: 100 };
+            const facts = { backoff: { duration: 20, factor: 1 }, maxAttempts: 100 };
             messages.push(await store.save(tx, sample(number, facts), now));
           }
           return messages;

@@ -123,29 +123,37 @@ const BAD_MESSAGES: readonly BadMessage[] = [
   },
   {
     problem: "a negative wait",
-    facts: { initialDelay: -1 },
-    error: ["RangeError", "message.initialDelay must be a number from 0 to 3153600000000, got -1"],
+    facts: { backoff: { duration: -1 } },
+    error: [
+      "RangeError",
+      "message.backoff.duration must be a number from 0 to 3153600000000, got -1",
+    ],
   },
   {
     problem: "a wait that is not a number",
-    facts: { initialDelay: "10s" },
+    facts: { backoff: { duration: "10s" } },
     error: [
       "TypeError",
-      'message.initialDelay must be a number from 0 to 3153600000000, got "10s"',
+      'message.backoff.duration must be a number from 0 to 3153600000000, got "10s"',
     ],
   },
   {
     problem: "a factor below 1",
-    facts: { factor: 0.5 },
-    error: ["RangeError", "message.factor must be a finite number of at least 1, got 0.5"],
+    facts: { backoff: { factor: 0.5 } },
+    error: ["RangeError", "message.backoff.factor must be a finite number of at least 1, got 0.5"],
   },
   {
-    problem: "waits of centuries",
-    facts: { factor: 10_000 },
+    problem: "a cap below the first wait",
+    facts: { backoff: { duration: 10_000, cap: 5_000 } },
     error: [
       "RangeError",
-      "message: initialDelay × factor^(maxAttempts − 1) must be at most a hundred years",
+      "message.backoff.cap must be at least message.backoff.duration, 10000, got 5000",
     ],
+  },
+  {
+    problem: "no time at all",
+    facts: { maxAge: 0 },
+    error: ["RangeError", "message.maxAge must be a number above 0, got 0"],
   },
   ...[undefined, () => 1, Symbol("s"), 1n, circular].map(
     (payload) =>
@@ -201,12 +209,11 @@ export function testStore<Tx>(
     it("keeps a message as it was saved, and returns it with a claim", async () => {
       const facts = {
         maxAttempts: 7,
-        initialDelay: 1_500.5,
-        factor: 1.5,
+        backoff: { duration: 1_500.5, factor: 1.5, cap: 60_000.5 },
         headers: { trace: "00-\u00fc", "X-Tenant": "7" },
         payload: { text: 'quote " and \\ and \u0000', list: [1, null, { deep: true }] },
       };
-      const [message] = await save(1, facts);
+      const [message] = await save(1, { ...facts, maxAge: 86_400_000 });
       const expected: Message = {
         id: idOf(1),
         topic: "orders.paid",
@@ -219,6 +226,7 @@ export function testStore<Tx>(
         failedAttempts: 0,
         expiredClaims: 0,
         lastError: undefined,
+        expiresAt: T + 1 + 86_400_000,
       };
       expect(message).toEqual(expected);
       expect(await store.find(idOf(1))).toEqual(expected);
@@ -226,6 +234,16 @@ export function testStore<Tx>(
         claims: [{ message: expected, relay: "a", number: 1, until: T + 1 + CLAIM }],
         invalid: [],
       });
+    });
+
+    it("takes the maximum age from a message that is replayed", async () => {
+      await save(1, { maxAge: 1_000 });
+      const { claims } = await claim(T + 1);
+      const failure = { now: T + 2, error: "down", dueAt: undefined };
+      await store.write(claims.map((each) => ({ type: "failed", claim: each, failure })));
+      expect(await store.find(idOf(1))).toMatchObject({ status: "dead", expiresAt: T + 1_001 });
+      expect(await store.replay("all", T + 3)).toBe(1);
+      expect(await store.find(idOf(1))).toMatchObject({ status: "pending", expiresAt: undefined });
     });
 
     it("has no message whose transaction was rolled back", async () => {
