@@ -33,7 +33,7 @@ describe("npx @holdfast/outbox page", () => {
     const html = await (await fetch(url)).text();
     expect(html).toContain("<dt>dead</dt><dd>1</dd>");
     expect(html).toContain(
-      "<td>&lt;b&gt;&amp;</td><td>1 of 5</td><td>HTTP 500 &lt;i&gt;\\u{1b}</td>",
+      "<td>&lt;b&gt;&amp;</td><td>1 of 25</td><td>HTTP 500 &lt;i&gt;\\u{1b}</td>",
     );
     expect(html).not.toContain("secret");
     expect(html).toContain('<p id="problem" role="alert"></p>');
