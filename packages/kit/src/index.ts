@@ -70,7 +70,7 @@ export {
 } from "./kinds.ts";
 export { messageOf } from "./message-of.ts";
 export { recaptureStack } from "./recapture-stack.ts";
-export { type RepeatedDetails, RepeatedLines } from "./repeated-lines.ts";
+export { type RepeatedDetails, RepeatedLines, withoutNumbers } from "./repeated-lines.ts";
 export { MAX_RETRY_AFTER, RETRY_AFTER_CODE, retryAfterIn, retryAfterOf } from "./retry-after.ts";
 export { instantAfter, roundToNanosecond } from "./rounding.ts";
 export { hideIn, Secrets, type Sent } from "./secrets.ts";

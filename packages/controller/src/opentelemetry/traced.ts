@@ -135,7 +135,7 @@ type Quietly = (work: () => void) => void;
 function quietlyOn(clock: PassiveClock): Quietly {
   const lines = new RepeatedLines(clock);
   const report = (error: unknown): void => {
-    const more = lines.detailsOf(messageOf(error));
+    const more = lines.detailsOf("tracer", messageOf(error));
     if (more !== undefined) diag.error("@holdfast/controller: tracing failed", error, more);
   };
   return (work) => callSafely(work, report);
