@@ -77,7 +77,7 @@ export interface TracedOptions {
  * unchanged. The span ends with the call.
  *
  * The function is called once, and its outcome is its own, also if a tracer, a span or a processor throws: such an
- * error goes to `diag.error` of OpenTelemetry, the same one once a minute.
+ * error goes to `diag.error` of OpenTelemetry, once a minute.
  *
  * @typeParam Result - return type of the function
  * @param reconcile - the function
