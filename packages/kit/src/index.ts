@@ -25,6 +25,8 @@ export {
   requireText,
   requireTimerOptions,
   requireWhole,
+  requireWord,
+  show,
 } from "./arguments.ts";
 export { type CallbackContext, callInOwnContext, currentContext } from "./async-context.ts";
 export { callSafely, isThenable } from "./call-safely.ts";

@@ -7,7 +7,14 @@ import {
   type Runnable,
   type RunOptions,
 } from "@holdfast/controller";
-import { callSafely, RepeatedLines, requireOptions, requireText, uuidFrom } from "@holdfast/kit";
+import {
+  callSafely,
+  RepeatedLines,
+  requireOptions,
+  requireText,
+  requireWord,
+  uuidFrom,
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import {
   findApiError,
@@ -274,8 +281,7 @@ function saltOf(random: Random | undefined): string {
 function occurrenceOf(object: DeepReadonly<KubeObject>, event: EventDetails): Occurrence {
   requireOptions("event", event);
   const { type = "Normal", reason, action, note } = event;
-  if (type !== "Normal" && type !== "Warning")
-    throw new RangeError(`event.type must be "Normal" or "Warning", got ${JSON.stringify(type)}`);
+  requireWord("event.type", type, "Normal", "Warning");
   requireText("event.reason", reason);
   requireText("event.action", action);
   return {
