@@ -76,7 +76,15 @@ export { type RepeatedDetails, RepeatedLines, withoutNumbers } from "./repeated-
 export { MAX_RETRY_AFTER, RETRY_AFTER_CODE, retryAfterIn, retryAfterOf } from "./retry-after.ts";
 export { instantAfter, roundToNanosecond } from "./rounding.ts";
 export { hideIn, Secrets, type Sent } from "./secrets.ts";
-export { endRequest } from "./sql/mysql-connection.ts";
+export {
+  AUTOCOMMIT,
+  DUPLICATE_ENTRY,
+  endRequest,
+  mysqlNumberOf,
+  NEXT_READS_COMMITTED,
+  READING,
+  TRANSACTION_IS_OPEN,
+} from "./sql/mysql-connection.ts";
 export { cancelRequest, isOfServer, leftTransaction } from "./sql/pg-connection.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";
 export { uuidFrom } from "./uuid-from.ts";
