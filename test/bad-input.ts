@@ -8,7 +8,8 @@ import { describe, expect, it } from "vitest";
 interface Mistake {
   readonly path: string;
   readonly value: unknown;
-  readonly error: string;
+  /** Undefined if any will do that names the path. */
+  readonly error: string | undefined;
 }
 
 /** Makes the mistakes for one parameter or option. `valid` is its value in the valid call. */
@@ -18,6 +19,18 @@ export type Kind = (path: string, valid: unknown) => readonly Mistake[];
 type Shown = readonly [value: unknown, text: string];
 
 function f(): void {}
+
+/** Adds values that are allowed nowhere, and that JSON has no text for, to those of a kind that refuses any. */
+function withOdd(kind: Kind): Kind {
+  return (name, valid) => {
+    const mistakes = kind(name, valid);
+    const [first] = mistakes;
+    if (first === undefined) return mistakes;
+    const path = first.path.startsWith(name) ? name : first.path;
+    const odd = [1n, Symbol("odd")].map((value) => ({ path, value, error: undefined }));
+    return [...mistakes, ...odd];
+  };
+}
 
 const NULL: Shown = [null, "null"];
 const TEXT: Shown = ["1", '"1"'];
@@ -63,7 +76,7 @@ export function required(kind: Kind): Kind {
     if (mistakes.some(({ value }) => value === undefined)) return mistakes;
     const onNull = mistakes.find(({ value }) => value === null);
     if (onNull === undefined) throw new Error(`no mistake to derive a missing ${path} from`);
-    const error = onNull.error.replace(/null$/, "undefined");
+    const error = onNull.error?.replace(/null$/, "undefined");
     return [{ path: onNull.path, value: undefined, error }, ...mistakes];
   };
 }
@@ -150,7 +163,7 @@ export function methods(...names: readonly [string, ...string[]]): Kind {
 export function fields(kinds: Readonly<Record<string, Kind>>): Kind {
   return (path, valid) =>
     Object.entries(kinds).flatMap(([key, kind]) =>
-      kind(`${path}.${key}`, (valid as Record<string, unknown> | undefined)?.[key]).map(
+      withOdd(kind)(`${path}.${key}`, (valid as Record<string, unknown> | undefined)?.[key]).map(
         ({ value, ...rest }) => ({ ...rest, value: { ...(valid as object), [key]: value } }),
       ),
     );
@@ -269,7 +282,7 @@ type Each<Args extends readonly unknown[]> = {
 
 function mistakesOf(valid: readonly unknown[], parameters: readonly Parameter[]) {
   return parameters.flatMap(([name, kind], index) =>
-    kind(name, valid[index]).map((mistake) => {
+    withOdd(kind)(name, valid[index]).map((mistake) => {
       const args = [...valid];
       args[index] = mistake.value;
       return { ...mistake, args };
@@ -380,10 +393,18 @@ export function testBadInput(doors: readonly Door[], expectUntouched: () => void
       const mistakes = door.mistakes.filter(({ path }) => path === wanted);
       const seen: string[] = [];
       for (const { args } of mistakes) seen.push(startOf(await refusalOf(door, args)));
-      expect(seen).toEqual(mistakes.map(({ error }) => `${door.refusal} ${error}`));
+      const naming = expect.stringMatching(new RegExp(`^${door.refusal} .*${nameOf(wanted)}`));
+      expect(seen).toEqual(
+        mistakes.map(({ error }) => (error === undefined ? naming : `${door.refusal} ${error}`)),
+      );
       expectUntouched();
     });
   });
+}
+
+/** The last name of a path, as a pattern. */
+function nameOf(path: string): string {
+  return path.replace(/^.*[.\]](?=\w)/, "").replace(/\W/g, "\\$&");
 }
 
 /** Whether the table shows that the door refuses an unknown option. */

@@ -2,8 +2,11 @@ import { createReadStream, fstatSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { type Clock, onAbort } from "@holdfast/clock";
-import { withTimeout } from "@holdfast/wait";
-import { readFile } from "./system-call.ts";
+import { isTimeoutError, withTimeout } from "@holdfast/wait";
+import { fileState, readFile } from "./system-call.ts";
+
+/** How long a file system may take to say what is at a path, in milliseconds. */
+const PATIENCE = 5_000;
 
 /** Options for {@link readNamed}. */
 export interface NamedFileOptions {
@@ -42,6 +45,22 @@ export async function readNamed(
     return readStream(fd === 0 ? process.stdin : streamOf(fd), longest, own);
   };
   return await withTimeout(read, timeout, { clock, signal });
+}
+
+/**
+ * Whether a file system does not say in time what is at a path: a start of the program there, or in that folder, would hold
+ * this process up, and only the system could end it.
+ *
+ * @throws `signal.reason`
+ */
+export async function isSilent(path: string, clock: Clock, signal?: AbortSignal): Promise<boolean> {
+  try {
+    await withTimeout(() => fileState(path), PATIENCE, { clock, signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    return isTimeoutError(error);
+  }
+  return false;
 }
 
 /** The open file of this process that a path names, as that of `<(…)` in a shell. */

@@ -155,6 +155,13 @@ const FILES: Readonly<Record<string, Door>> = {
   "an envFile": {
     args: (path) => ["run", manifestFile(`processes: { a: { command: sh, envFile: ${path} } }`)],
   },
+  "a cwd": {
+    args: (path) => ["run", manifestFile(`processes: { a: { command: sh, cwd: ${path} } }`)],
+  },
+  "a program": { args: (path) => ["run", manifestFile(`processes: { a: { command: ${path} } }`)] },
+  "--logs": {
+    args: (path) => ["run", "--logs", path, manifestFile("processes: { a: { command: sh } }")],
+  },
   "the file of a supervisor": { args: (path) => ["run", "status", "--file", path] },
   "--cacert": { args: (path) => ["wait", "--cacert", path, "http://127.0.0.1:1"] },
 };

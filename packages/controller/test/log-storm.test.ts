@@ -13,17 +13,31 @@ import { traced } from "@holdfast/controller/opentelemetry";
 import { diag } from "@opentelemetry/api";
 import { describe, expect, it } from "vitest";
 
-const odd = (): never => {
-  throw new Error("odd");
+/** The ten letters of a number: another word each time, without a digit. */
+const word = (index: number): string =>
+  [...String(index * 7_919)].map((digit) => "qwertyuiop"[Number(digit)]).join("");
+
+const TEXTS: Record<string, (index: number) => string> = {
+  "the same text": () => "down",
+  "another number": (index) => `grants none for ${100_000 - index} ms, request ${index}-a`,
+  "another word": word,
 };
-const down = (): Promise<never> => Promise.reject(new Error("down"));
+
+const fail = (): never => {
+  throw new Error("down");
+};
 const again = () => ({ requeueAfter: 1_000 });
-const measure = { maxWorkers: odd, activeWorkers: odd, reconciled: odd, source: odd };
 
 interface Common {
   readonly name: string;
   readonly clock: FakeClock;
   readonly logger: Logger;
+}
+
+/** Ways to fail, with a text of its own each time. */
+interface Failing {
+  readonly odd: () => never;
+  readonly down: () => Promise<never>;
 }
 
 interface Runnable {
@@ -36,19 +50,25 @@ function looping(controller: Controller): Controller {
 }
 
 const eachSecond = () => new ExponentialLimiter({ duration: 1_000, cap: 1_000 });
-const BROKEN = { description: "broken", get: down, create: down, update: down };
+const brokenLock = ({ down }: Failing) => ({
+  ...{ description: "broken", get: down, create: down, update: down },
+});
 
 /** Each has one thing that fails all the time. */
-const DOORS: Record<string, (common: Common) => Runnable> = {
-  "a controller whose metrics throw": (common) =>
-    looping(new Controller({ ...common, reconcile: again, metrics: measure as never })),
-  "a controller whose limiter throws": (common) => {
+const DOORS: Record<string, (common: Common, failing: Failing) => Runnable> = {
+  "a controller whose metrics throw": (common, { odd }) => {
+    const metrics = { maxWorkers: odd, activeWorkers: odd, reconciled: odd, source: odd };
+    return looping(new Controller({ ...common, reconcile: again, metrics: metrics as never }));
+  },
+  "a controller whose limiter throws": (common, { odd }) => {
     const limiter = { when: odd, forget: odd, requeues: odd };
     return looping(new Controller({ ...common, reconcile: again, limiter }));
   },
-  "a controller whose source fails": (common) =>
+  "a controller whose onError rejects": (common, { down }) =>
+    looping(new Controller({ ...common, reconcile: fail, onError: down, limiter: eachSecond() })),
+  "a controller whose source fails": (common, { down }) =>
     new Controller({ ...common, reconcile: again, sources: [{ name: "odd", start: down }] }),
-  "a controller whose source reports an error each second": (common) =>
+  "a controller whose source reports an error each second": (common, { down }) =>
     new Controller({
       ...common,
       reconcile: again,
@@ -61,15 +81,22 @@ const DOORS: Record<string, (common: Common) => Runnable> = {
     };
     return looping(new Controller({ ...common, reconcile, timeout: 1_000, abortGrace: 1_000 }));
   },
-  "a controller whose key fails": (common) =>
+  "a controller whose key fails": (common, { down }) =>
     looping(new Controller({ ...common, reconcile: down, limiter: eachSecond() })),
-  "a controller whose key fails with two errors in turn": (common) => {
-    const reconcile = ({ attempt }: { readonly attempt: number }): never => {
-      throw new Error(attempt % 2 === 0 ? "refused" : "down");
+  "a controller whose key fails every other time": (common, { down }) => {
+    let isGood = false;
+    const reconcile = () => {
+      isGood = !isGood;
+      return isGood ? again() : down();
     };
     return looping(new Controller({ ...common, reconcile, limiter: eachSecond() }));
   },
-  "a controller whose key is given up, and comes again": (common) => {
+  "a controller whose key fails with two errors in turn": (common, { down }) => {
+    const reconcile = ({ attempt }: { readonly attempt: number }) =>
+      attempt % 2 === 0 ? fail() : down();
+    return looping(new Controller({ ...common, reconcile, limiter: eachSecond() }));
+  },
+  "a controller whose key is given up, and comes again": (common, { down }) => {
     const onGiveUp = ({ key }: { readonly key: string }): void =>
       controller.add(key, { after: 1_000 });
     const controller: Controller = new Controller({
@@ -80,28 +107,59 @@ const DOORS: Record<string, (common: Common) => Runnable> = {
     });
     return looping(controller);
   },
-  "an elector whose lock fails": ({ clock, logger }) =>
-    new LeaderElector({ clock, logger, lock: BROKEN, identity: "a", lead: again }),
-  "shards, one of whose locks fails": ({ clock, logger }) =>
+  "an elector whose lock fails": ({ clock, logger }, failing) => {
+    const lock = brokenLock(failing);
+    return new LeaderElector({ clock, logger, lock, identity: "a", lead: again });
+  },
+  "shards, one of whose locks fails": ({ clock, logger }, failing) =>
     new Shards({
       ...{ clock, logger, identity: "a", count: 4, lead: again },
-      lockOf: (name) => (name === "slot-2" ? BROKEN : new MemoryLock()),
+      lockOf: (name) => (name === "slot-2" ? brokenLock(failing) : new MemoryLock()),
     }),
 };
 
-describe("a failure that repeats is logged once a minute", () => {
+describe.each(Object.entries(TEXTS))("a failure with %s is logged once a minute", (_, textOf) => {
   it.each(Object.entries(DOORS))("%s", async (_, make) => {
     const clock = new FakeClock();
-    const lines: object[] = [];
-    const write = (details: object): void => void lines.push(details);
+    const start = clock.monotonic();
+    /** Instants of the lines about each subject. */
+    const lines = new Map<string, number[]>();
+    let [failed, told] = [0, 0];
+    const stale: string[] = [];
+    const odd = (): never => {
+      throw new Error(textOf(++failed));
+    };
+    const write = (details: object, message: string): void => {
+      const { key, hook, source, count, err } = details as {
+        readonly [name: string]: unknown;
+        readonly count?: number;
+        readonly err?: Error;
+      };
+      const subject = [message.split(":")[0], key, hook, source].join(" ");
+      lines.set(subject, [...(lines.get(subject) ?? []), clock.monotonic() - start]);
+      told += count ?? 1;
+      const isOther = err === undefined || err.name !== "Error" || err.message === "down";
+      if (!isOther && err.message !== textOf(failed)) stale.push(err.message);
+    };
     const logger: Logger = { ...silentLogger, warn: write, error: write };
     const stop = new AbortController();
-    const run = make({ name: "part", clock, logger }).run(stop.signal);
+    const down = async () => odd();
+    const run = make({ name: "part", clock, logger }, { odd, down }).run(stop.signal);
     await clock.step(600_000);
     stop.abort();
     await clock.run(() => run);
-    expect(lines.length).toBeGreaterThan(8);
-    expect(lines.length).toBeLessThanOrEqual(3 * 11); // three hooks at most
+    for (const instants of lines.values()) {
+      const minutes = instants.map((at) => Math.floor(at / 60_000));
+      const perMinute = Array.from(
+        { length: 10 },
+        (_, minute) => minutes.filter((at) => at === minute).length,
+      );
+      const first = expect.toBeOneOf([1, 2]); // another text is news, once
+      expect(perMinute).toEqual([first, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
+    }
+    expect(lines.size).toBeGreaterThan(0);
+    expect(told).toBeGreaterThanOrEqual(0.9 * failed); // all but those of the last minute
+    expect(stale).toEqual([]);
   });
 });
 
@@ -112,7 +170,7 @@ it("reports a tracer that throws once a minute", async () => {
   const error = (...[, , details]: unknown[]): void =>
     void counts.push((details as { count?: number }).count);
   diag.setLogger({ error, warn: drop, debug: drop, info: drop, verbose: drop });
-  const tracer = { startSpan: odd, startActiveSpan: odd };
+  const tracer = { startSpan: fail, startActiveSpan: fail };
   const reconcile = traced(again, { clock, tracer });
   const controller = looping(new Controller({ name: "part", clock, reconcile }));
   const stop = new AbortController();
@@ -142,7 +200,7 @@ it("logs a line for each of a hundred keys that ignore their signals, and one fo
   await clock.run(() => running);
 });
 
-it("logs the first failure of each key, of each error, and after a success", async () => {
+it("logs the first failure of each key, and another error at once", async () => {
   const clock = new FakeClock();
   const lines: unknown[] = [];
   const start = clock.monotonic();
@@ -170,7 +228,7 @@ it("logs the first failure of each key, of each error, and after a success", asy
     [0, "a", "down"],
     [0, "b", "down"],
     [10_000, "a", "refused"],
-    [21_000, "a", "down"],
+    [60_000, "a", "down", 58], // with those in between that had no line
     [60_000, "b", "down", 60],
   ]);
   stop.abort();
@@ -209,10 +267,6 @@ async function linesOf(
   return lines;
 }
 
-const fail = (): never => {
-  throw new Error("down");
-};
-
 it.each([9_900, 10_000])("logs a line a minute for each of %i keys", async (keys) => {
   const each = { own: keys, others: 0 };
   expect(await linesOf(keys, 2, fail)).toEqual([each, each]);
@@ -225,11 +279,10 @@ it("logs a line a minute for each of 10,000 keys, and one for all others", async
   expect(second).toEqual({ own: 10_000, others: 6 * 2_000 });
 });
 
-it("logs no more of keys that succeed in between", async () => {
+it("logs a line a minute for each of 4,000 keys that succeed in between", async () => {
   const flap = (attempt: number) => (attempt > 1 ? { requeueAfter: 1 } : fail());
-  const lines = await linesOf(4_000, 3, flap);
-  for (const { own } of lines) expect(own).toBeLessThanOrEqual(10_000);
-  expect(lines[1]?.others).toBeGreaterThan(10_000);
+  const each = { own: 4_000, others: 0 };
+  expect(await linesOf(4_000, 3, flap)).toEqual([each, each, each]);
 });
 
 it("logs a key again that has not failed for a minute, in place of one that fails", async () => {
@@ -255,53 +308,4 @@ it("logs a key again that has not failed for a minute, in place of one that fail
   expect(await failing("another", "first")).toEqual(["another", "first"]);
   stop.abort();
   await clock.run(() => running);
-});
-
-describe("a failure whose text has another number each time is logged once a minute", () => {
-  const text = (clock: FakeClock): Error =>
-    new Error(`grants none for ${100_000 - clock.monotonic()} ms, request ${clock.monotonic()}-a`);
-  const lockOf = (clock: FakeClock) => {
-    const refuse = async (): Promise<never> => Promise.reject(text(clock));
-    return { description: "young", get: refuse, create: refuse, update: refuse };
-  };
-  const DOORS_WITH_NUMBERS: Record<string, (common: Common) => Runnable> = {
-    "of a lock, to an elector": ({ clock, logger }) =>
-      new LeaderElector({ clock, logger, lock: lockOf(clock), identity: "a", lead: again }),
-    "of a lock, to shards": ({ clock, logger }) =>
-      new Shards({
-        ...{ clock, logger, identity: "a", count: 4, lead: again },
-        lockOf: (name) => (name === "slot-2" ? lockOf(clock) : new MemoryLock()),
-      }),
-    "of a key": (common) =>
-      looping(
-        new Controller({
-          ...{ ...common, limiter: eachSecond() },
-          reconcile: () => Promise.reject(text(common.clock)),
-        }),
-      ),
-    "of a hook": (common) =>
-      looping(
-        new Controller({
-          ...{ ...common, reconcile: down, limiter: eachSecond(), logger: common.logger },
-          onError: () => Promise.reject(text(common.clock)),
-        }),
-      ),
-  };
-
-  it.each(Object.entries(DOORS_WITH_NUMBERS))("%s", async (_, make) => {
-    const clock = new FakeClock();
-    const lines: string[] = [];
-    const write = (details: { readonly err?: Error; readonly others?: number }): void => {
-      if (details.err?.message.startsWith("grants")) lines.push(details.err.message);
-    };
-    const logger = { ...silentLogger, warn: write, error: write };
-    const stop = new AbortController();
-    const run = make({ name: "part", clock, logger }).run(stop.signal);
-    await clock.step(59_999);
-    expect(lines).toHaveLength(1);
-    await clock.step(60_000);
-    expect(lines).toHaveLength(2);
-    stop.abort();
-    await clock.run(() => run);
-  });
 });

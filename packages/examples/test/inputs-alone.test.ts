@@ -37,6 +37,7 @@ import { websites } from "../src/website/website.ts";
 import { jobTemplate, nightly } from "./cron-task/cron-world.ts";
 import { fetchFrom } from "./dns-sync/operator-world.ts";
 import { FakeFs } from "./recipes/recipe-world.ts";
+import { refuseMachine } from "./refuse-machine.ts";
 import { FakeDns } from "./website/fake-dns.ts";
 import { home, spec, TARGET, resources as websiteResources } from "./website/website-world.ts";
 
@@ -154,24 +155,6 @@ async function requestsOf(program: Program): Promise<string[]> {
     await Promise.all(replicas);
   });
   return requests;
-}
-
-/** Lets the machine's time and chance throw, and returns where they were asked: an error may be caught on its way. */
-function refuseMachine(): readonly string[] {
-  const asked: string[] = [];
-  const refuse = (name: string) => (): never => {
-    asked.push(new Error(name).stack ?? name);
-    throw new Error(`${name} is no argument`);
-  };
-  // The console of the test runner asks for the time.
-  for (const name of ["info", "warn", "error"] as const)
-    vi.spyOn(console, name).mockImplementation(() => undefined);
-  vi.spyOn(Math, "random").mockImplementation(refuse("Math.random"));
-  vi.spyOn(Date, "now").mockImplementation(refuse("Date.now"));
-  vi.spyOn(performance, "now").mockImplementation(refuse("performance.now"));
-  vi.spyOn(globalThis.crypto, "randomUUID").mockImplementation(refuse("randomUUID"));
-  vi.spyOn(globalThis.crypto, "getRandomValues").mockImplementation(refuse("getRandomValues"));
-  return asked;
 }
 
 describe.each(Object.entries(PROGRAMS))("the operator %s", (_, program) => {

@@ -17,12 +17,18 @@ export class Program {
   /**
    * @param main - the path of the main file, below `dist`
    * @param nodeArgs - of Node, before the file
+   * @param env - beside that of this process
    */
-  constructor(main: string, args: readonly string[], nodeArgs: readonly string[] = []) {
+  constructor(
+    main: string,
+    args: readonly string[],
+    nodeArgs: readonly string[] = [],
+    env: Readonly<Record<string, string>> = {},
+  ) {
     const file = fileURLToPath(new URL(`../dist/${main}`, import.meta.url));
     this.child = spawn(process.execPath, [...nodeArgs, file, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, NO_COLOR: "1" },
+      env: { ...process.env, NO_COLOR: "1", ...env },
     });
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       this.#stdout += text;

@@ -1,3 +1,4 @@
+import { show } from "@holdfast/kit";
 import { differenceOf } from "./difference.ts";
 import type { ResolvedExplore } from "./explore-options.ts";
 import type { Journal, Problem } from "./journal.ts";
@@ -86,7 +87,7 @@ export function requireKnownFaults(without: readonly string[], steps: readonly S
   for (const [index, type] of without.entries())
     if (!known.includes(type))
       throw new RangeError(
-        `options.without[${index}] must be one of ${known.join(", ")}, got ${JSON.stringify(type)}`,
+        `options.without[${index}] must be one of ${known.join(", ")}, got ${show(type)}`,
       );
 }
 

@@ -3,8 +3,8 @@ import { isPlain, requireKnown } from "./option-names.ts";
 
 export type { OptionNames } from "./option-names.ts";
 
-/** Formats a rejected value for an error message. */
-function show(value: unknown): string {
+/** Formats a rejected value for an error message: any value, also one that JSON has no text for. */
+export function show(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (typeof value === "function") return `function ${value.name || "(anonymous)"}`;
   if (typeof value === "object" && value !== null) return Object.prototype.toString.call(value);
@@ -114,6 +114,13 @@ export function requireTimerOptions(
 
 export function requireString(name: string, value: unknown): void {
   if (typeof value !== "string") throw new TypeError(complaint(name, "a string", show(value)));
+}
+
+/** One of a few words. */
+export function requireWord(name: string, value: unknown, ...words: readonly string[]): void {
+  const quoted = words.map(show);
+  const allowed = `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
+  if (!words.includes(value as string)) throw new RangeError(complaint(name, allowed, show(value)));
 }
 
 export function requireText(name: string, value: unknown): void {

@@ -25,6 +25,8 @@ export {
   requireText,
   requireTimerOptions,
   requireWhole,
+  requireWord,
+  show,
 } from "./arguments.ts";
 export { type CallbackContext, callInOwnContext, currentContext } from "./async-context.ts";
 export { callSafely, isThenable } from "./call-safely.ts";
@@ -70,11 +72,19 @@ export {
 } from "./kinds.ts";
 export { messageOf } from "./message-of.ts";
 export { recaptureStack } from "./recapture-stack.ts";
-export { type RepeatedDetails, RepeatedLines } from "./repeated-lines.ts";
+export { type RepeatedDetails, RepeatedLines, withoutNumbers } from "./repeated-lines.ts";
 export { MAX_RETRY_AFTER, RETRY_AFTER_CODE, retryAfterIn, retryAfterOf } from "./retry-after.ts";
 export { instantAfter, roundToNanosecond } from "./rounding.ts";
 export { hideIn, Secrets, type Sent } from "./secrets.ts";
-export { endRequest } from "./sql/mysql-connection.ts";
+export {
+  AUTOCOMMIT,
+  DUPLICATE_ENTRY,
+  endRequest,
+  mysqlNumberOf,
+  NEXT_READS_COMMITTED,
+  READING,
+  TRANSACTION_IS_OPEN,
+} from "./sql/mysql-connection.ts";
 export { cancelRequest, isOfServer, leftTransaction } from "./sql/pg-connection.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";
 export { uuidFrom } from "./uuid-from.ts";

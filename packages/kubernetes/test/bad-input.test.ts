@@ -128,9 +128,9 @@ const quantity: kinds.Kind = (path) =>
 const gibibyte = new root.Quantity("1Gi");
 const quantityDoors = [
   constructs(root.Quantity, ["1Gi"], ["value", quantity]),
-  method(gibibyte, "add", "throws", ["1"], ["other", quantity]),
-  method(gibibyte, "subtract", "throws", ["1"], ["other", quantity]),
-  method(gibibyte, "compare", "throws", ["1"], ["other", quantity]),
+  method(gibibyte, "add", "throws", ["1"], ["other", kinds.named("value", quantity)]),
+  method(gibibyte, "subtract", "throws", ["1"], ["other", kinds.named("value", quantity)]),
+  method(gibibyte, "compare", "throws", ["1"], ["other", kinds.named("value", quantity)]),
 ];
 
 const clusterDoors = [

@@ -74,7 +74,7 @@ const own: Record<string, Kind> = {
   ),
   fieldValidation: refusing('be "Ignore", "Warn" or "Strict"', "strict"),
   propagation: refusing('be "Background", "Foreground" or "Orphan"', "foreground"),
-  httpMethod: refusing('be "GET", "POST", "PUT", "PATCH", "DELETE"', "get"),
+  httpMethod: refusing('be "GET", "POST", "PUT", "PATCH" or "DELETE"', "get"),
   requestPath: formed(
     'begin with "/", encoded, without a query and without the segments "." and ".."',
     ...["version", "/a?b=c", "/a#b", "/a/../b", "/a/%2e%2E", "/ä", "/a b", "/a\\b"],

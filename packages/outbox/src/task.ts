@@ -194,18 +194,18 @@ export function report(event: OutboxEvent, sink: EventSink): void {
   );
 }
 
-/** Logs an error, the same one once a minute. */
+/** Logs an error, once a minute for each message. */
 function logError(err: unknown, message: string, { logger, lines }: EventSink): void {
-  const more = lines.detailsOf(messageOf(err), message);
+  const more = lines.detailsOf(message, messageOf(err));
   if (more !== undefined) logger.error({ err, ...more }, message);
 }
 
 type FailedEvent = Extract<OutboxEvent, { readonly failure: Failure }>;
 
-/** The failures of a receiver that is down differ only in their messages: a warning a minute for each topic. */
+/** All messages of a topic fail while its receiver is down: a warning a minute for each topic. */
 function logFailed({ claim, failure }: FailedEvent, sink: EventSink): void {
   const { logger, lines } = sink;
-  const more = lines.detailsOf(failure.error, `failed ${claim.message.topic}`);
+  const more = lines.detailsOf(`failed ${claim.message.topic}`, failure.error);
   const level = more === undefined ? "debug" : "warn";
   logger[level]({ ...factsOf(claim), ...failure, ...more }, "attempt failed");
 }
@@ -217,7 +217,7 @@ function logMessage(
   message: string,
   { logger, messageLines }: EventSink,
 ): void {
-  const more = messageLines.detailsOf(message, details.id);
+  const more = messageLines.detailsOf(`${message} ${details.id}`, "");
   logger[more === undefined ? "debug" : level]({ ...details, ...more }, message);
 }
 

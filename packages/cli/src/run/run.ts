@@ -2,6 +2,7 @@ import type { Clock } from "@holdfast/clock";
 import type { LiveServer } from "@holdfast/kit/node";
 import type { Cut } from "../arguments.ts";
 import { codeOfSignal, EXIT } from "../exit-code.ts";
+import { isSilent } from "../named-file.ts";
 import { hurry, hurryAfter, type Output, openOutput, Relay } from "../output.ts";
 import { describeProcess, nameOf } from "../process-group.ts";
 import { COMMANDS } from "./commands.ts";
@@ -49,6 +50,10 @@ export async function runMain(cut: Cut, clock: Clock): Promise<number> {
       `${unknown} is no process of ${options.file}, or is disabled: nothing was started`,
     );
     return EXIT.usage;
+  }
+  if (options.logs !== undefined && (await isSilent(options.logs, clock))) {
+    output.error(`--logs ${options.logs}: its file system does not answer; nothing was started`);
+    return EXIT.failed;
   }
   const manifests = isOnce ? fixedManifest(first) : manifestSource(options.file);
   let lock: RunLock | undefined;
@@ -135,7 +140,10 @@ class Run {
       names,
       grace,
       manifests: manifests.source,
-      machine: { clock, table, probe: createProbe(clock, onProblem), freePort, isTaken },
+      machine: {
+        ...{ clock, table, probe: createProbe(clock, onProblem), freePort, isTaken },
+        isSilent: (path, signal) => isSilent(path, clock, signal),
+      },
       report,
     });
     board.follow(supervisor);

@@ -15,6 +15,7 @@ export interface FakeSupervisorOptions {
   readonly probe?: Machine["probe"];
   readonly freePort?: Machine["freePort"];
   readonly isTaken?: Machine["isTaken"];
+  readonly isSilent?: Machine["isSilent"];
   readonly seed?: number;
   readonly grace?: number;
   readonly names?: readonly string[];
@@ -42,11 +43,11 @@ export class FakeSupervisor {
       grace,
       names,
     } = options;
-    const { isTaken = async () => false } = options;
+    const { isTaken = async () => false, isSilent = async () => false } = options;
     const { clock } = this;
     this.table = new FakeProcessTable(clock, programs);
     const random = seededRandom(seed);
-    const machine = { clock, table: this.table, probe, freePort, isTaken, random };
+    const machine = { clock, table: this.table, probe, freePort, isTaken, isSilent, random };
     const manifests = fromCallback<ReadManifest>("manifest", (enqueue) => {
       this.#enqueue = enqueue;
       return () => {

@@ -64,6 +64,7 @@ test.each([inject("simSeed")])("ends with the processes of the manifest, seed %i
         table,
         probe: () => async () => void (await probe()),
         isTaken: async () => false,
+        isSilent: async () => false,
         freePort: link(async () => 4_000, "freePort"),
       };
       const looks = resync({ list: () => ["test.yaml"], interval: 1_000 });

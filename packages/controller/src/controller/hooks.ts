@@ -22,14 +22,14 @@ export class Hooks {
     this.#lines = new RepeatedLines(clock);
   }
 
-  /** Calls a hook. Its error, thrown or rejected, is logged; the same one of the same hook once a minute. */
+  /** Calls a hook. Its error, thrown or rejected, is logged, once a minute for each hook. */
   call(hook: string, run: () => unknown): void {
     callSafely(run, (error) => this.failed(hook, error));
   }
 
   /** Logs an error of a hook. */
   failed(hook: string, err: unknown): void {
-    const more = this.#lines.detailsOf(messageOf(err), hook);
+    const more = this.#lines.detailsOf(hook, messageOf(err));
     if (more !== undefined) this.log("error", { hook, err, ...more }, "controller hook failed");
   }
 
@@ -61,12 +61,12 @@ export class Hooks {
   }
 
   /**
-   * Logs an error, the same one of the same subject once a minute; others of it are at debug level.
+   * Logs an error, once a minute for each subject and message; others are at debug level.
    *
    * @param subject - the source or the key that failed
    */
   logRepeated(subject: string, details: Facts, message: string): void {
-    const more = this.#lines.detailsOf(`${message}${messageOf(details.err)}`, subject);
+    const more = this.#lines.detailsOf(`${message} ${subject}`, messageOf(details.err));
     this.log(more === undefined ? "debug" : "error", { ...details, ...more }, message);
   }
 

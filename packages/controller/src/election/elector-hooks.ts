@@ -62,32 +62,24 @@ export class ElectorHooks {
   }
 
   /**
-   * The request is retried. Without `onError` it is a warning, an equal one within a minute at debug level.
+   * The request is retried. Without `onError` it is a warning, another one within a minute at debug level.
    *
-   * @param details - facts for the line
+   * @param locks - the locks that failed, if the elector has several
+   * @param subject - has one warning a minute
    */
-  lockFailed(err: unknown, details: object = {}): void {
+  lockFailed(err: unknown, locks?: readonly string[], subject = `lock ${locks?.[0]}`): void {
     this.#lockError = err;
     const { onError } = this.#options;
     if (onError !== undefined) void this.#call(() => onError(err));
     else {
-      const reason = messageOf(err);
-      const text = `request to the lock failed: ${reason}`;
-      this.#logOnce(text, { reason, subject: "" }, { err, ...details });
+      const text = `request to the lock failed: ${messageOf(err)}`;
+      this.warn(text, subject, { err, ...(locks && { locks }) });
     }
   }
 
-  /** Logs a warning, the same one about a subject once a minute. */
+  /** Logs a warning, once a minute for each subject. */
   warn(message: string, subject: string, details: object): void {
-    this.#logOnce(message, { reason: message, subject }, details);
-  }
-
-  #logOnce(
-    message: string,
-    { reason, subject }: { readonly reason: string; readonly subject: string },
-    details: object,
-  ): void {
-    const more = this.#lines.detailsOf(reason, subject);
+    const more = this.#lines.detailsOf(subject, message);
     this.log(more === undefined ? "debug" : "warn", message, { ...details, ...more });
   }
 

@@ -102,7 +102,7 @@ export interface LeaderElectorOptions {
    *
    * @defaultValue none: an error of `lead` or a hook rejects {@link LeaderElector.run} once the lease is
    * released; one of the lock is retried, shown in {@link LeaderElector.status} and logged as a
-   * warning, the same one once a minute with its `count`
+   * warning, once a minute with a `count`
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 

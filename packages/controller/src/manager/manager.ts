@@ -8,6 +8,7 @@ import {
   requireMethods,
   requireNotNegative,
   requireText,
+  show,
 } from "@holdfast/kit";
 import type { Leadership } from "../leadership.ts";
 import { type LogLine, logSafely } from "../logger.ts";
@@ -118,9 +119,7 @@ export class Manager implements AsyncDisposable {
     const { group: wanted = this.#groups.at(-1)?.name } = given;
     const group = this.#groups.find(({ name }) => name === wanted);
     if (group === undefined)
-      throw new RangeError(
-        `options.group must be ${this.#groupNames}, got ${JSON.stringify(wanted)}`,
-      );
+      throw new RangeError(`options.group must be ${this.#groupNames}, got ${show(wanted)}`);
     if (this.status().runnables.some(({ name }) => name === runnable.name))
       throw new RangeError(
         `runnable.name must be unique, got ${JSON.stringify(runnable.name)} twice`,

@@ -1,5 +1,15 @@
 import { abortable } from "@holdfast/clock";
-import { endRequest, read, requireMethods } from "@holdfast/kit";
+import {
+  AUTOCOMMIT,
+  DUPLICATE_ENTRY,
+  endRequest,
+  mysqlNumberOf,
+  NEXT_READS_COMMITTED,
+  READING,
+  read,
+  requireMethods,
+  TRANSACTION_IS_OPEN,
+} from "@holdfast/kit";
 import { type Random, withTimeout } from "@holdfast/wait";
 import {
   keepFromCrashing,
@@ -14,23 +24,6 @@ import {
   SQL_LOCK_OPTIONS,
   SqlLock,
 } from "../sql-lock/sql-lock.ts";
-
-/** Rows are objects with values of the driver's own types, also if the options of the pool differ. */
-const READING = {
-  rowsAsArray: false,
-  nestTables: false,
-  namedPlaceholders: false,
-  typeCast: true,
-};
-
-const DUPLICATE_ENTRY = 1062;
-
-/** Sets the level of the next transaction alone. The server refuses it inside a transaction, with this number. */
-const NEXT_READS_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
-const TRANSACTION_IS_OPEN = 1568;
-
-/** The bit of the server's status that says that statements outside of transactions commit. */
-const AUTOCOMMIT = 2;
 
 /** The part of a pool of `mysql2/promise` that {@link MySqlLock} uses. */
 export interface MySqlClient {
@@ -158,7 +151,7 @@ function dialectOf(client: MySqlClient): Dialect {
         await execute(...request);
         return true;
       } catch (error) {
-        if (!hasNumber(error, DUPLICATE_ENTRY)) throw error;
+        if (mysqlNumberOf(error) !== DUPLICATE_ENTRY) throw error;
         return false;
       }
     },
@@ -206,15 +199,11 @@ function refuse(): never {
 }
 
 function refuseTransaction(error: unknown): never {
-  if (!hasNumber(error, TRANSACTION_IS_OPEN)) throw error;
+  if (mysqlNumberOf(error) !== TRANSACTION_IS_OPEN) throw error;
   throw new Error(
     "MySqlLock: the connection is inside a transaction; commit or roll back before you release a connection to the pool",
     { cause: error },
   );
-}
-
-function hasNumber(error: unknown, number: number): boolean {
-  return (error as { readonly errno?: unknown } | null)?.errno === number;
 }
 
 /** Whether each statement commits, by the server's status. */
@@ -243,7 +232,7 @@ function lenderOf(pool: Pool): Lender<PooledConnection> {
     release: (connection) => connection.release(),
     close(connection, error) {
       // What was given up goes on at the server, unless that has answered.
-      const isAnswered = typeof (error as { readonly errno?: unknown } | null)?.errno === "number";
+      const isAnswered = mysqlNumberOf(error) !== undefined;
       const ended = isAnswered ? undefined : endRequest(connection, withTimeout);
       if (ended === undefined) connection.destroy();
       else void ended.then(() => connection.destroy());

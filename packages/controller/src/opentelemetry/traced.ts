@@ -77,7 +77,7 @@ export interface TracedOptions {
  * unchanged. The span ends with the call.
  *
  * The function is called once, and its outcome is its own, also if a tracer, a span or a processor throws: such an
- * error goes to `diag.error` of OpenTelemetry, the same one once a minute.
+ * error goes to `diag.error` of OpenTelemetry, once a minute.
  *
  * @typeParam Result - return type of the function
  * @param reconcile - the function
@@ -135,7 +135,7 @@ type Quietly = (work: () => void) => void;
 function quietlyOn(clock: PassiveClock): Quietly {
   const lines = new RepeatedLines(clock);
   const report = (error: unknown): void => {
-    const more = lines.detailsOf(messageOf(error));
+    const more = lines.detailsOf("tracer", messageOf(error));
     if (more !== undefined) diag.error("@holdfast/controller: tracing failed", error, more);
   };
   return (work) => callSafely(work, report);

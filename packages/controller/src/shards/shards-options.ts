@@ -82,7 +82,7 @@ export interface ShardsOptions
    * Called with errors of `lead`, of the locks and of the logger. The process continues.
    *
    * @defaultValue none: an error of `lead` rejects {@link Shards.run} once the slots are released; one of a lock is
-   * retried and logged as a warning that names the lock, the same one once a minute with its `count`
+   * retried and logged as a warning that names the lock, once a minute with a `count`
    */
   readonly onError?: ((error: unknown) => unknown) | undefined;
 

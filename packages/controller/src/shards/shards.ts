@@ -6,6 +6,7 @@ import {
   requireFunction,
   requireHooks,
   requireMethods,
+  withoutNumbers,
 } from "@holdfast/kit";
 import { jitter, loop } from "@holdfast/wait";
 import { ElectorHooks } from "../election/elector-hooks.ts";
@@ -306,7 +307,8 @@ export class Shards implements KeyShards {
   async #list(leases: readonly NamedLease[], signal: AbortSignal): Promise<boolean> {
     const onError = (error: unknown): void => {
       if (signal.aborted) throw error;
-      this.#hooks.lockFailed(error, { locks: leases.map(({ name }) => name) });
+      const locks = leases.map(({ name }) => name);
+      this.#hooks.lockFailed(error, locks, "list");
     };
     const all = leases.map(({ lease }) => lease);
     const listed = await Lease.list(all, { signal, onError });
@@ -323,12 +325,12 @@ export class Shards implements KeyShards {
     for (const lease of this.#leases) {
       const failure = lease.takeUnreported();
       if (failure === undefined) continue;
-      const reason = messageOf(failure.error);
+      const reason = withoutNumbers(messageOf(failure.error));
       const known = failures.get(reason) ?? { error: failure.error, locks: [] };
       failures.set(reason, known);
       known.locks.push(lease.name);
     }
-    for (const { error, locks } of failures.values()) this.#hooks.lockFailed(error, { locks });
+    for (const { error, locks } of failures.values()) this.#hooks.lockFailed(error, locks);
     if (this.#failing.length === 0) this.#hooks.lockAnswered();
     for (const { number, term } of this.#slots.filter((slot) => this.#isStuck(slot)))
       this.#hooks.warn("the work of a slot has ignored its signal for a lease", `slot ${number}`, {
@@ -513,7 +515,7 @@ export class Shards implements KeyShards {
         lockFailed: (error) => {
           named.fail("write", error);
           named.takeUnreported();
-          hooks.lockFailed(error, { locks: [named.name] });
+          hooks.lockFailed(error, [named.name]);
         },
       },
     };

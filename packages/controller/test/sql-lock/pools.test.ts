@@ -143,3 +143,39 @@ it.each(["T", "E"])(
     expect(world.seen).toEqual(["closed"]);
   },
 );
+
+/** A connection of `mysql2` without promises: a new one asks the server about the first. */
+class RawConnection {
+  readonly threadId = 7;
+  readonly stream = { localPort: 5 };
+  readonly config: { readonly asked: string[] };
+
+  constructor(_pool: undefined, { config }: { readonly config: { readonly asked: string[] } }) {
+    this.config = config;
+  }
+
+  query({ sql }: { readonly sql: string }, onEnd: (error: null, rows: readonly object[]) => void) {
+    this.config.asked.push(sql);
+    onEnd(null, [{ Id: 7, Host: "localhost:5" }]);
+  }
+  on(): void {}
+  destroy(): void {}
+}
+
+it.each<[from: string, fields: object, asked: readonly string[]]>([
+  ["the server", { errno: 1290 }, []],
+  ["the driver", { code: "PROTOCOL_SEQUENCE_TIMEOUT" }, ["SHOW PROCESSLIST", "KILL QUERY 7"]],
+  ["Node", { errno: -104, code: "ECONNRESET" }, ["SHOW PROCESSLIST", "KILL QUERY 7"]],
+])(
+  "a MySqlLock ends a request at the server unless that has answered: an error of %s",
+  async (_, fields, asked) => {
+    const { world, lock, pool } = pools.MySqlLock();
+    const config = { asked: [] };
+    Object.assign(pool.connection, { connection: new RawConnection(undefined, { config }) });
+    const error = Object.assign(new Error("it failed"), fields);
+    world.respond = () => Promise.reject(error);
+    expect(await errorOf(lock.update(record, "1", signal))).toBe(error);
+    await expect.poll(() => world.seen).toEqual(["closed"]);
+    expect(config.asked).toEqual(asked);
+  },
+);

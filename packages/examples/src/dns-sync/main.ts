@@ -46,9 +46,9 @@ const PLACE = { namespace: "default" };
 const random = seededRandom(1);
 const address = (): string => `192.0.2.${1 + Math.floor(random() * 254)}`;
 
-const { stdout, stderr } = process;
+const { stdout } = process;
 let kill = (): unknown => undefined;
-const host = { clock: realClock, stdout, stderr };
+const host = { clock: realClock, stdout };
 using end = ending(host, { duration: Number.POSITIVE_INFINITY, kill: () => void kill() });
 const { signal } = end;
 

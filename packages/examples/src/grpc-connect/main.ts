@@ -9,5 +9,5 @@ if (parsed.kind === "print") {
 } else {
   // Not loaded for a usage.
   const { run } = await import("./run.ts");
-  process.exitCode = await run(parsed.options, { clock: realClock, stdout, stderr });
+  process.exitCode = await run(parsed.options, { clock: realClock, stdout });
 }

@@ -1,8 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 
-/** The clock and the streams of a program. */
+/** The clock and the output of a program. */
 export interface Host {
   readonly clock: Clock;
-  readonly stdout: NodeJS.WriteStream;
-  readonly stderr: NodeJS.WriteStream;
+  readonly stdout: NodeJS.WritableStream & { readonly columns?: number };
 }

@@ -8,6 +8,7 @@ import {
   read,
   required,
   requireOptions,
+  requireWord,
   text,
   whole,
 } from "@holdfast/kit";
@@ -349,6 +350,5 @@ export class FakeApi {
 }
 
 function requireHistory(path: string, history: unknown): void {
-  if (history !== "kept" && history !== "lost")
-    throw new RangeError(`${path} must be "kept" or "lost", got ${JSON.stringify(history)}`);
+  requireWord(path, history, "kept", "lost");
 }

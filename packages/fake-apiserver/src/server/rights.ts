@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { requireArray, requireOptions, requireText } from "@holdfast/kit";
+import { requireArray, requireOptions, requireText, requireWord } from "@holdfast/kit";
 import { defined } from "../object/json.ts";
 import { Failure } from "./failure.ts";
 
@@ -164,10 +164,7 @@ function grantsOf(given: PolicyRule | RoleManifest, label: string): Grant[] {
   requireOptions(label, given);
   if (!("kind" in given)) return [{ rule: requireRule(label, given), namespace: undefined }];
   const { kind, metadata, rules } = given;
-  if (kind !== "Role" && kind !== "ClusterRole")
-    throw new RangeError(
-      `${label}.kind must be "Role" or "ClusterRole", got ${JSON.stringify(kind)}`,
-    );
+  requireWord(`${label}.kind`, kind, "Role", "ClusterRole");
   const namespace = kind === "Role" ? metadata?.namespace : undefined;
   if (kind === "Role") requireText(`${label}.metadata.namespace`, namespace);
   requireArray(`${label}.rules`, rules ?? []);

@@ -1,5 +1,28 @@
 import type { Within } from "./within.ts";
 
+/** Rows are objects, with values of the driver's own types, also if the options of the pool differ. */
+export const READING = {
+  rowsAsArray: false,
+  nestTables: false,
+  namedPlaceholders: false,
+  typeCast: true,
+} as const;
+
+/** The bit of the server's status that says that statements outside of transactions commit. */
+export const AUTOCOMMIT = 2;
+
+/** Sets the level of the next transaction alone. The server refuses it inside a transaction, with this number. */
+export const NEXT_READS_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+export const TRANSACTION_IS_OPEN = 1568;
+
+export const DUPLICATE_ENTRY = 1062;
+
+/** The number of an error of a server, which has answered. Those of the driver have none, and those of Node another one. */
+export function mysqlNumberOf(error: unknown): number | undefined {
+  const { errno } = (error ?? {}) as { readonly errno?: unknown };
+  return typeof errno === "number" && errno >= 1_000 && errno < 10_000 ? errno : undefined;
+}
+
 /** How long it may take to ask the server, in milliseconds. */
 const TIME = 3_000;
 

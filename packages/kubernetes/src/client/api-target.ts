@@ -53,7 +53,7 @@ export function apiTarget(options: ApiTargetOptions): MeasuredTarget {
     try {
       if (metrics !== undefined) count(metrics);
     } catch (err) {
-      const more = lines.detailsOf(messageOf(err), fact);
+      const more = lines.detailsOf(fact, messageOf(err));
       if (more !== undefined) warn(logger, { err, ...more }, `metrics threw; ${fact} not counted`);
     }
   };

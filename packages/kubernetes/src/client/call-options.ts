@@ -14,6 +14,7 @@ import {
   requireFinite,
   requireText,
   requireWhole,
+  requireWord,
   text,
   whole,
 } from "@holdfast/kit";
@@ -287,12 +288,8 @@ export interface Limits {
   readonly retries: number;
 }
 
-/** One of the words in quotes. */
-function word(name: string, allowed: string): Kind {
-  return kind(name, (path, value: unknown) => {
-    if (typeof value !== "string" || !allowed.includes(JSON.stringify(value)))
-      throw new RangeError(`${path} must be ${allowed}, got ${JSON.stringify(value)}`);
-  });
+function word(name: string, ...words: readonly string[]): Kind {
+  return kind(name, (path, value: unknown) => requireWord(path, value, ...words));
 }
 
 export const fieldManager: Kind = kind("fieldManager", requireFieldManager);
@@ -308,7 +305,7 @@ export const READ_OPTIONS: Kinds<KubeReadOptions> = { ...CALL_OPTIONS, subresour
 const WRITTEN = {
   fieldManager,
   dryRun: flag,
-  fieldValidation: word("fieldValidation", '"Ignore", "Warn" or "Strict"'),
+  fieldValidation: word("fieldValidation", "Ignore", "Warn", "Strict"),
 };
 
 export const WRITE_OPTIONS: Kinds<KubeWriteOptions> = { ...READ_OPTIONS, ...WRITTEN };
@@ -326,7 +323,7 @@ export const UPGRADE_OPTIONS: Kinds<KubeUpgradeOptions> = {
   from: kind("managers", requireManagers),
 };
 
-const propagation = word("propagation", '"Background", "Foreground" or "Orphan"');
+const propagation = word("propagation", "Background", "Foreground", "Orphan");
 const gracePeriodSeconds = kind("seconds", requireSeconds);
 
 export const DELETE_OPTIONS: Kinds<KubeDeleteOptions> = {
@@ -361,7 +358,7 @@ export const WATCH_OPTIONS: Kinds<KubeWatchOptions> = {
 export const REQUEST_OPTIONS: Kinds<KubeRequestOptions> = {
   ...CALL_OPTIONS,
   path: required(kind("requestPath", requireRequestPath)),
-  method: word("httpMethod", '"GET", "POST", "PUT", "PATCH", "DELETE"'),
+  method: word("httpMethod", "GET", "POST", "PUT", "PATCH", "DELETE"),
   query: record,
   body: anything,
   contentType: text,

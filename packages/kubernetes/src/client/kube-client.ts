@@ -80,7 +80,7 @@ import { completed, type ObjectRequest, storedOf } from "./written-object.ts";
  * names the field, if the object has one that was changed when it was read. `patch`, and an update of the status, leave
  * the field as it is.
  *
- * Every object has its `apiVersion` and `kind`. Warnings of the server are logged, each text once; texts that differ in their numbers alone are the same.
+ * Every object has its `apiVersion` and `kind`. Warnings of the server are logged, each text once; texts that differ in their numbers alone are the same. After 100 texts, a line a minute with `others` stands for new ones.
  *
  * @example
  * ```ts no-run

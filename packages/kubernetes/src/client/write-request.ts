@@ -1,4 +1,4 @@
-import { type Kinds, requireOptions } from "@holdfast/kit";
+import { type Kinds, requireOptions, show } from "@holdfast/kit";
 import { requireOwnersNearby } from "../object/known-owners.ts";
 import type { CachedObject, DeepReadonly, KubeObject, ObjectMeta } from "../object/kube-object.ts";
 import { requireWritable } from "../object/metadata-of.ts";
@@ -252,7 +252,7 @@ function requireSameObject(cached: CachedObject, { metadata }: DeepReadonly<Kube
   for (const name of ["name", "namespace"] as const)
     if (cached.metadata[name] !== metadata?.[name])
       throw new RangeError(
-        `options.cached.metadata.${name} must be that of the object, ${JSON.stringify(metadata?.[name])}, got ${JSON.stringify(cached.metadata[name])}`,
+        `options.cached.metadata.${name} must be that of the object, ${show(metadata?.[name])}, got ${show(cached.metadata[name])}`,
       );
 }
 

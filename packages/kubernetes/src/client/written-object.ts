@@ -1,4 +1,4 @@
-import { requireText } from "@holdfast/kit";
+import { requireText, show } from "@holdfast/kit";
 import type { DeepReadonly, KubeObject } from "../object/kube-object.ts";
 import { METADATA_KIND } from "../object/metadata-of.ts";
 import type { ObjectName } from "../object/object-ref.ts";
@@ -28,7 +28,7 @@ export function bodyOf(resource: Resource, object: AnyObject, subresource?: stri
     (object.kind ?? kind) !== kind || (object.apiVersion ?? apiVersion) !== apiVersion;
   if (isOther)
     throw new RangeError(
-      `object must be a ${kind} of ${apiVersion}, got ${JSON.stringify(object.kind)} of ${JSON.stringify(object.apiVersion)}`,
+      `object must be a ${kind} of ${apiVersion}, got ${show(object.kind)} of ${show(object.apiVersion)}`,
     );
   return { ...object, apiVersion, kind };
 }

@@ -1,4 +1,5 @@
 import type { Source } from "@holdfast/controller";
+import { show } from "@holdfast/kit";
 import { resourceName } from "@holdfast/kit/kubernetes";
 import type { ObjectChange } from "../cache/change.ts";
 import type { IndexFunction } from "../cache/object-index.ts";
@@ -64,7 +65,7 @@ export class CachedInformer implements Informer {
   by(index: string, value: string): CachedObject[] {
     if (!this.#indexes.has(index))
       throw new RangeError(
-        `index must be one of the informer (${[...this.#indexes.keys()].join(", ") || "it has none"}), got ${JSON.stringify(index)}`,
+        `index must be one of the informer (${[...this.#indexes.keys()].join(", ") || "it has none"}), got ${show(index)}`,
       );
     this.#requireSynced(undefined);
     return this.#tables.flatMap((table) => table.by(index, value));
@@ -128,7 +129,7 @@ export class CachedInformer implements Informer {
     if (asked.length === 0) {
       const watched = this.reflectors.map(({ listWatch }) => listWatch.namespace);
       throw new RangeError(
-        `namespace must be one that the informer watches (${watched.join(", ")}), got ${JSON.stringify(namespace)}`,
+        `namespace must be one that the informer watches (${watched.join(", ")}), got ${show(namespace)}`,
       );
     }
     const missing = asked.find(({ store }) => !store.hasSynced);

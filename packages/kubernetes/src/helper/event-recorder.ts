@@ -7,7 +7,14 @@ import {
   type Runnable,
   type RunOptions,
 } from "@holdfast/controller";
-import { callSafely, RepeatedLines, requireOptions, requireText, uuidFrom } from "@holdfast/kit";
+import {
+  callSafely,
+  RepeatedLines,
+  requireOptions,
+  requireText,
+  requireWord,
+  uuidFrom,
+} from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import {
   findApiError,
@@ -75,7 +82,7 @@ export interface EventDetails {
  * | an event of the same object, type, reason and action within 6 minutes | is a repetition: only a count, written every 10 s at most. The note stays that of the first |
  * | 25 events of one object at once, then one in 5 minutes | others are dropped |
  * | 1,000 events that the server has not taken | others are dropped |
- * | a failed write | is retried 12 times, then dropped; an event that the server rejects is dropped at once. Each reason is logged once a minute |
+ * | a failed write | is retried 12 times, then dropped; an event that the server rejects is dropped at once. Failures are logged once a minute |
  * | a stop | all that is left is sent, for at most 2 s |
  *
  * Events are a courtesy for people: they may get lost, and the server removes them after an hour. Use the
@@ -252,9 +259,9 @@ export class EventRecorder implements Runnable {
     };
   }
 
-  /** One line a minute for all events that fail for one reason: without a right, or a server, each of them does. */
+  /** One line a minute for all events that fail: without a right, or a server, each of them does. */
   #logFailure(level: "warn" | "error", details: { err?: unknown }, message: string): void {
-    const more = this.#lines.detailsOf(causeOf(details.err), message);
+    const more = this.#lines.detailsOf(message, causeOf(details.err));
     if (more !== undefined) this.#log(level, { ...details, ...more }, message);
   }
 
@@ -274,8 +281,7 @@ function saltOf(random: Random | undefined): string {
 function occurrenceOf(object: DeepReadonly<KubeObject>, event: EventDetails): Occurrence {
   requireOptions("event", event);
   const { type = "Normal", reason, action, note } = event;
-  if (type !== "Normal" && type !== "Warning")
-    throw new RangeError(`event.type must be "Normal" or "Warning", got ${JSON.stringify(type)}`);
+  requireWord("event.type", type, "Normal", "Warning");
   requireText("event.reason", reason);
   requireText("event.action", action);
   return {

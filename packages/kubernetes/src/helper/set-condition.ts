@@ -1,5 +1,11 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { requireArray, requireClock, requireOptions, requireText } from "@holdfast/kit";
+import {
+  requireArray,
+  requireClock,
+  requireOptions,
+  requireText,
+  requireWord,
+} from "@holdfast/kit";
 import { formatSeconds } from "@holdfast/kit/kubernetes";
 import type { StatusCondition } from "../object/kube-object.ts";
 
@@ -168,10 +174,7 @@ function resolveUpdate(name: string, update: ConditionUpdate): TimelessCondition
   const { type, status, reason, message = "", observedGeneration } = update;
   requireText(`${name}.type`, type);
   requireText(`${name}.reason`, reason);
-  if (!STATUSES.includes(status))
-    throw new RangeError(
-      `${name}.status must be "True", "False" or "Unknown", got ${JSON.stringify(status)}`,
-    );
+  requireWord(`${name}.status`, status, ...STATUSES);
   if (!REASON.test(reason))
     throw new RangeError(
       `${name}.reason must be one word such as "Synced", got ${JSON.stringify(reason.slice(0, 300))}`,

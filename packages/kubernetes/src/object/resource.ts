@@ -6,6 +6,8 @@ import {
   required,
   requireOptions,
   requireText,
+  requireWord,
+  show,
 } from "@holdfast/kit";
 import { requireApiVersion, requireKind, requirePlural } from "@holdfast/kit/kubernetes";
 import { type CrdOptions, crdOf } from "../schema/crd.ts";
@@ -214,8 +216,7 @@ export function customResource(options: CustomResourceOptions): Resource {
     );
   requireKind("kind", kind);
   requirePlural("plural", plural);
-  if (scope !== "Namespaced" && scope !== "Cluster")
-    throw new RangeError(`scope must be "Namespaced" or "Cluster", got ${JSON.stringify(scope)}`);
+  requireWord("scope", scope, "Namespaced", "Cluster");
   const names = { apiVersion, group, version, kind, plural, scope };
   if (given.spec !== undefined) return Object.freeze({ ...names, crd: crdOf(names, given) });
   for (const name of OF_SCHEMA)
@@ -273,7 +274,7 @@ export function fromCrd<T extends KubeObject>(crd: object, version?: string): Re
   const { apiVersion, kind, spec } = crd as CrdManifest;
   if (apiVersion !== "apiextensions.k8s.io/v1" || kind !== "CustomResourceDefinition")
     throw new TypeError(
-      `crd must be a CustomResourceDefinition of apiextensions.k8s.io/v1, got kind ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`,
+      `crd must be a CustomResourceDefinition of apiextensions.k8s.io/v1, got kind ${show(kind)} of ${show(apiVersion)}`,
     );
   if (!Array.isArray(spec?.versions)) throw new TypeError("crd must have spec.versions, an array");
   requireText("spec.group of crd", spec.group);
@@ -295,6 +296,6 @@ function versionName(versions: readonly CrdVersion[], wanted: string | undefined
   if (typeof found?.name === "string") return found.name;
   const names = served.map((version) => String(version.name)).join(", ");
   throw new RangeError(
-    `version must be one that the crd serves (${names || "it serves none"}), got ${JSON.stringify(wanted)}`,
+    `version must be one that the crd serves (${names || "it serves none"}), got ${show(wanted)}`,
   );
 }

@@ -158,7 +158,7 @@ export class History {
       hooks.log("debug", { ...details, phase, ...cause }, text);
       return;
     }
-    const more = this.#lines.detailsOf(message, phase);
+    const more = this.#lines.detailsOf(phase, message);
     if (more !== undefined) hooks.log("warn", { ...details, phase, ...cause, ...more }, text);
   }
 

@@ -15,9 +15,9 @@ export class Hooks {
     this.#lines = new RepeatedLines(clock);
   }
 
-  /** Logs an error about a subject, the same one once a minute; others of it are at debug level. */
+  /** Logs an error about a subject once a minute; others of it are at debug level. */
   logRepeated(subject: string, details: { readonly err: unknown }, message: string): void {
-    const more = this.#lines.detailsOf(messageOf(details.err), subject);
+    const more = this.#lines.detailsOf(subject, messageOf(details.err));
     this.log(more === undefined ? "debug" : "error", { ...details, ...more }, message);
   }
 
@@ -26,14 +26,14 @@ export class Hooks {
     callSafely(() => this.#logger[level](details, message));
   }
 
-  /** Hands a fact to the metrics. Their errors are logged, the same one once a minute. */
+  /** Hands a fact to the metrics. Their errors are logged once a minute. */
   measure(fact: (metrics: KubernetesMetrics) => void): void {
     const metrics = this.#metrics;
     if (metrics === undefined) return;
     callSafely(
       () => fact(metrics),
       (err) => {
-        const more = this.#lines.detailsOf(messageOf(err));
+        const more = this.#lines.detailsOf("metrics", messageOf(err));
         if (more !== undefined) this.log("error", { err, ...more }, "metrics failed");
       },
     );

@@ -6,6 +6,7 @@ import {
   requireArray,
   requireBoolean,
   required,
+  show,
   text,
 } from "@holdfast/kit";
 import { isObject, type JsonObject, own } from "@holdfast/kit/kubernetes";
@@ -175,9 +176,7 @@ function requireLists({ conditions, rules, columns, shortNames, categories }: Cr
 
 function requireColumnPath(name: string, path: unknown): void {
   if (typeof path !== "string" || !path.startsWith("."))
-    throw new RangeError(
-      `${name} must be a path such as ".spec.schedule", got ${JSON.stringify(path)}`,
-    );
+    throw new RangeError(`${name} must be a path such as ".spec.schedule", got ${show(path)}`);
 }
 
 function schemaOf(options: CrdOptions): JsonObject {
@@ -237,7 +236,7 @@ function markList(root: JsonObject, path: string, keys: readonly string[]): void
   for (const key of keys)
     if (!isAlwaysThere(items, key))
       throw new RangeError(
-        `listKeys of ${path} must name fields that are required or have a default, got ${JSON.stringify(key)}`,
+        `listKeys of ${path} must name fields that are required or have a default, got ${show(key)}`,
       );
   list["x-kubernetes-list-type"] = "map";
   list["x-kubernetes-list-map-keys"] = [...keys];

@@ -255,7 +255,7 @@ export class CredentialCache {
   }
 
   #warn(reason: string): void {
-    const details = this.#lines.detailsOf(reason);
+    const details = this.#lines.detailsOf("credentials", reason);
     const message =
       this.#last === undefined
         ? "credentials not read; requests wait for them"

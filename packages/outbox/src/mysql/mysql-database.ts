@@ -1,4 +1,13 @@
-import { endRequest, requireFunction, requireMethods } from "@holdfast/kit";
+import {
+  AUTOCOMMIT,
+  endRequest,
+  mysqlNumberOf,
+  NEXT_READS_COMMITTED,
+  READING,
+  requireFunction,
+  requireMethods,
+  TRANSACTION_IS_OPEN,
+} from "@holdfast/kit";
 import { withTimeout } from "@holdfast/wait";
 import type { Queryable, Row } from "../store/database.ts";
 import { type LentConnection, onLent } from "../store/lent-connection.ts";
@@ -50,24 +59,11 @@ export interface MySqlErrors {
   on(event: "error", listener: (error: Error) => void): unknown;
 }
 
-/** Rows are objects, with values of the driver's own types, also if the options of the pool differ. */
-const READING = {
-  rowsAsArray: false,
-  nestTables: false,
-  namedPlaceholders: false,
-  typeCast: true,
-};
-
-/** Bits of the server's status: a transaction is open, and statements outside of transactions commit. */
+/** The bit of the server's status that says that a transaction is open. */
 const IN_TRANSACTION = 1;
-const AUTOCOMMIT = 2;
 
-/** The server does not set the level of a transaction that is open. */
-const TRANSACTION_IS_OPEN = 1568;
-
-/** Two statements that change nothing of a connection, whose response has its status. The first has errors. */
+/** Changes nothing of a connection; as that of {@link NEXT_READS_COMMITTED}, its response has its status. */
 const NOTHING = "DO 0";
-const NEXT_READS_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"; // of the next one alone
 
 /**
  * A MySQL or MariaDB server, through a pool of `mysql2/promise`.
@@ -239,7 +235,7 @@ class Connection implements MySqlRunner, LentConnection {
       this.#isWaiting = false;
       return response;
     } catch (error) {
-      this.#isWaiting = !isOfServer(error);
+      this.#isWaiting = mysqlNumberOf(error) === undefined;
       if (!leavesUsable(error)) this.fail();
       throw error;
     }
@@ -255,17 +251,12 @@ const READ_ONLY: readonly unknown[] = [1047, 1290, 1792, 1836, 1874];
 /** Errors with which a server ends a connection: a shutdown, an idle connection (MySQL), a killed one (MariaDB). */
 const ENDED: readonly unknown[] = [1053, 4031, 1927];
 
-/** Whether an error is a server's own. A timeout of the driver has no number of its own. */
-function isOfServer(error: unknown): error is { readonly errno: number } {
-  const { errno } = (error ?? {}) as { readonly errno?: unknown };
-  return typeof errno === "number" && errno >= 1_000 && errno < 10_000;
-}
-
 /** Whether an error is a server's own, on a connection that goes on. */
 function leavesUsable(error: unknown): boolean {
-  if (!isOfServer(error)) return false;
+  const number = mysqlNumberOf(error);
+  if (number === undefined) return false;
   const { fatal } = error as { readonly fatal?: unknown };
-  return fatal !== true && ![...READ_ONLY, ...ENDED].includes(error.errno);
+  return fatal !== true && ![...READ_ONLY, ...ENDED].includes(number);
 }
 
 const START = "START TRANSACTION";

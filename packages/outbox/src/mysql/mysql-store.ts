@@ -1,5 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { type Kinds, loopClock, read, requireMethods } from "@holdfast/kit";
+import { DUPLICATE_ENTRY, type Kinds, loopClock, read, requireMethods } from "@holdfast/kit";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
@@ -32,12 +32,7 @@ import { StaleFenceError } from "../store/stale-fence-error.ts";
 import { DueMessages, lockFirst } from "./due-messages.ts";
 import { changeAll, listsOf, sequenceOf } from "./lists.ts";
 import { recoverClaim, writeOutcomes } from "./outcome-writer.ts";
-import {
-  DUPLICATE_ENTRY,
-  hasNumber,
-  ownTransaction,
-  type ReadCommittedDatabase,
-} from "./read-committed.ts";
+import { hasNumber, ownTransaction, type ReadCommittedDatabase } from "./read-committed.ts";
 import { type Statements, statementsOf } from "./statements.ts";
 
 export const MY_SQL_STORE_OPTIONS: Kinds<MySqlStoreOptions> = {

@@ -20,8 +20,6 @@ export interface ReadCommittedDatabase extends Database {
  */
 const IN_FAVOUR_OF_OTHERS = [1020, 1205, 1213];
 
-export const DUPLICATE_ENTRY = 1062;
-
 /**
  * How often, and after which waits in milliseconds, a transaction is tried again. Without jitter: of those
  * in a deadlock the server ends one, and the others continue.

@@ -23,6 +23,8 @@ export interface Machine {
   readonly freePort: () => Promise<number>;
   /** Whether something listens on a port of this machine. */
   readonly isTaken: (port: number) => Promise<boolean>;
+  /** Whether the file system of a path does not answer. Rejects with the reason of the signal. */
+  readonly isSilent: (path: string, signal: AbortSignal) => Promise<boolean>;
   /** Draws the jitter; `Math.random` if undefined. */
   readonly random?: Random | undefined;
 }

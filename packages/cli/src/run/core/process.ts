@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { RetryAfterError } from "@holdfast/controller";
 import { ExponentialBackoffManager, poll } from "@holdfast/wait";
@@ -77,22 +78,22 @@ export class Process {
   /**
    * Starts it, if a start is the next step.
    *
-   * @param isWanted - asked again when its ports have been looked at
-   * @throws RetryAfterError if it has crashed, and its backoff is not over
+   * @param isWanted - asked again when its paths and its ports have been looked at
+   * @throws RetryAfterError if it has crashed, and its backoff is not over; `signal.reason`
    */
-  async start(isWanted: () => boolean): Promise<void> {
+  async start(isWanted: () => boolean, signal: AbortSignal): Promise<void> {
     const { machine, report, status } = this.#options;
     const { phase } = status();
     if (phase !== "Pending" && phase !== "CrashLoopBackOff") return;
     if (phase === "CrashLoopBackOff") this.#backOff();
     const { name, command, args, cwd, grace } = this.#spec;
-    const taken = await this.#takenPort();
+    const obstacle = (await this.#silentPath(signal)) ?? (await this.#takenPort());
     const [first] = portsOf(this.#spec);
     const port = first === "auto" ? await machine.freePort() : first;
     if (!isWanted()) return;
-    if (taken !== undefined) {
-      const message = `port ${taken} is taken by another process: stop it, or change the port`;
-      return this.#end({ exit: { kind: "error", message, code: EXIT.failed }, ran: 0 }, undefined);
+    if (obstacle !== undefined) {
+      const exit = { kind: "error", message: obstacle, code: EXIT.failed } as const;
+      return this.#end({ exit, ran: 0 }, undefined);
     }
     const env = { ...this.#spec.env, ...(port !== undefined && { PORT: `${port}` }) };
     const child = machine.table.start({ name, command, args, env, cwd, grace });
@@ -124,9 +125,19 @@ export class Process {
   }
 
   /** A fixed port of its probes that another process listens on: its answers would count as those of this one. */
-  async #takenPort(): Promise<number | undefined> {
+  async #takenPort(): Promise<string | undefined> {
     for (const port of new Set(portsOf(this.#spec)))
-      if (port !== "auto" && (await this.#options.machine.isTaken(port))) return port;
+      if (port !== "auto" && (await this.#options.machine.isTaken(port)))
+        return `port ${port} is taken by another process: stop it, or change the port`;
+    return undefined;
+  }
+
+  /** Its directory or its program, on a file system that does not answer. */
+  async #silentPath(signal: AbortSignal): Promise<string | undefined> {
+    const { command, cwd } = this.#spec;
+    for (const path of [cwd, ...(command.includes("/") ? [resolve(cwd, command)] : [])])
+      if (await this.#options.machine.isSilent(path, signal))
+        return `the file system of ${path} does not answer`;
     return undefined;
   }
 

@@ -63,7 +63,7 @@ export class Supervisor {
     this.controller = new Controller({
       name: "supervisor",
       sources: [mapSource(manifests, (read) => this.#apply(read)), changes],
-      reconcile: ({ key }) => this.#reconcile(key),
+      reconcile: ({ key, signal }) => this.#reconcile(key, signal),
       onError: (error) => {
         if (!isRetryAfterError(error)) this.#tell({ type: "failed", message: `${error}` });
       },
@@ -156,7 +156,7 @@ export class Supervisor {
   }
 
   /** One step for one process. An event or the backoff leads to the next one. */
-  async #reconcile(name: string): Promise<void> {
+  async #reconcile(name: string, signal: AbortSignal): Promise<void> {
     if (this.#state === "closed" || this.#isLeaving(name)) return;
     const spec = this.#manifest.processes.get(name);
     if (spec === undefined) return;
@@ -170,7 +170,7 @@ export class Supervisor {
       });
     this.#processes.set(name, process);
     if (this.#isHeldBack(name, spec)) return;
-    await process.start(() => this.#state === "open" && this.#isCurrent(process));
+    await process.start(() => this.#state === "open" && this.#isCurrent(process), signal);
   }
 
   /** Whether a process has never run and waits for others. Restarts do not wait. */
