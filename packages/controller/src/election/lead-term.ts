@@ -38,7 +38,9 @@ export async function leadTerm(term: Term, context: TermContext): Promise<void> 
 /** Renews until the work has settled or the lease is lost, also while the work stops. */
 async function renew(term: Term, context: TermContext): Promise<void> {
   const { lease, retryPeriod, clock, hooks } = context;
+  let startedAt = 0;
   const attempt = async (): Promise<void> => {
+    startedAt = clock.monotonic();
     if (!term.isHeld) return; // after a suspension
     const renewal = await lease.renew(term.token, term.renewing);
     hooks.lockAnswered();
@@ -46,7 +48,9 @@ async function renew(term: Term, context: TermContext): Promise<void> {
     else term.renew(renewal);
   };
   const signal = term.renewing;
-  await loop({ run: attempt, signal, clock, ...askingLock(() => retryPeriod, hooks) });
+  // Counted from the start: two slow writes, one after the other, have to fit into the renew deadline.
+  const delay = (): number => Math.max(startedAt + retryPeriod - clock.monotonic(), 0);
+  await loop({ run: attempt, signal, clock, ...askingLock(delay, hooks) });
 }
 
 /** The delays of a loop that asks a lock: the planned ones, or the longer ones that its errors name. */

@@ -76,7 +76,8 @@ export interface LeaderElectorOptions {
   readonly renewDeadline?: number | undefined;
 
   /**
-   * Delay between two requests: exact for a leader, 1 to 2.2 times as long for candidates. Above 0, finite.
+   * Time between two requests: from the start of one to that of the next for a leader, from its end and 1 to 2.2 times as
+   * long for candidates. Above 0, finite.
    *
    * @defaultValue `2_000`
    */

@@ -72,7 +72,7 @@ export interface ShardsOptions
   readonly lead?: ((leadership: SlotLeadership) => unknown) | undefined;
 
   /**
-   * Delay between two renewals of a slot, and between two looks at all slots. Above 0, finite.
+   * Time from the start of a renewal of a slot to that of the next, and delay between two looks at all slots. Above 0, finite.
    *
    * @defaultValue `2_000`
    */

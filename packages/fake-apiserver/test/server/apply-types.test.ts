@@ -4,19 +4,21 @@ import { ApiKit } from "./api-kit.ts";
 
 const TEXT = { type: "string" };
 const item = { type: "object", required: ["name"], properties: { name: TEXT } };
+const sized = {
+  type: "object",
+  required: ["name", "size"],
+  properties: { name: TEXT, size: TEXT, note: TEXT },
+};
+const keyed = { "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"] };
 const spec = {
   type: "object",
   properties: {
+    sized: { type: "array", items: sized, ...keyed },
     n: { type: "integer" },
     date: { ...TEXT, format: "date-time" },
     bytes: { ...TEXT, format: "byte" },
     set: { type: "array", items: TEXT, "x-kubernetes-list-type": "set" },
-    list: {
-      type: "array",
-      items: item,
-      "x-kubernetes-list-type": "map",
-      "x-kubernetes-list-map-keys": ["name"],
-    },
+    list: { type: "array", items: item, ...keyed },
   },
 };
 const Thing = fromCrd({
@@ -89,4 +91,22 @@ it("an item of a keyed list that is no object has two causes", async () => {
       },
     ]),
   ]);
+});
+
+it("an apply that leaves out an item of which another manager owns a field is 422 if it takes a required one", async () => {
+  const kit = new ApiKit({ resources: [Thing] });
+  const apply = async (manager: string, fields: object) => {
+    const headers = { "content-type": "application/apply-patch+yaml" };
+    const path = `${THINGS}/a?fieldManager=${manager}`;
+    const { status, body } = await kit.send("PATCH", path, { body: thing(fields), headers });
+    return [status, body["spec"] ?? body["message"]];
+  };
+  const item = { name: "x", size: "1" };
+  await apply("one", { n: 1, sized: [item], list: [{ name: "x" }] });
+  await apply("two", { sized: [{ name: "x", note: "of two" }] });
+  const refusal = [422, 'Thing.example.org "a" is invalid: spec.sized[0].size: Required value'];
+  for (const fields of [{ n: 1 }, { n: 1, sized: [] }, { n: 1 }])
+    expect(await apply("one", fields)).toEqual(refusal);
+  expect(await apply("two", {})).toMatchObject([200, { sized: [item] }]);
+  expect(await apply("one", { n: 1 })).toEqual([200, { n: 1 }]);
 });
