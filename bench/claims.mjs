@@ -440,9 +440,9 @@ const claims = [
     value: ratio("k", "sync", 50_000, figure, "Cluster", "client-node informer"),
   })),
   {
-    says: "events to the cache run at 0.5 of the speed of bare JSON.parse",
-    least: 0.5,
-    value: ratio("k", "events", N, "cpu µs/event", "bare JSON.parse", "Cluster"),
+    says: "events from bytes to the cache cost at most 1.25 of a bare JSON.parse",
+    most: 1.25,
+    value: ratio("k", "events", N, "cpu µs/event", "Cluster", "bare JSON.parse"),
   },
   ...[
     [1, 0.9],

@@ -41,6 +41,8 @@ export interface Sent {
 export class Secrets {
   readonly #plain: readonly string[];
   readonly #coded: readonly string[];
+  /** The last text without a secret: a server sends the same kind again and again. */
+  #clean = "";
 
   constructor({ url, headers = [] }: Sent) {
     const secrets = new Set<string>();
@@ -54,6 +56,7 @@ export class Secrets {
 
   /** The text without the secrets. */
   hide(text: string): string {
+    if (text === this.#clean) return text;
     const ranges: Range[] = [];
     let level: Level = { text, at: Array.from({ length: text.length + 1 }, (_, index) => index) };
     for (let depth = 0; depth <= DEPTH; depth++) {
@@ -62,6 +65,7 @@ export class Secrets {
       if (next.text === level.text) break;
       level = next;
     }
+    if (ranges.length === 0) this.#clean = text;
     return without(text, ranges);
   }
 

@@ -55,9 +55,10 @@ export function withoutManagedFields(object: StoredObject<KubeObject>): KubeObje
   return managedFields === undefined ? object : { ...object, metadata };
 }
 
-/** Freezes a value of JSON at every depth, and returns it. */
+/** Freezes a value of JSON at every depth, and returns it. Runs for each event: `Object.values` would make an array each. */
 function freezeDeep<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  for (const member of Object.values(value)) freezeDeep(member);
+  if (Array.isArray(value)) for (const item of value) freezeDeep(item);
+  else for (const name in value) freezeDeep(value[name]);
   return Object.freeze(value);
 }

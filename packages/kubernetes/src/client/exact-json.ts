@@ -4,6 +4,9 @@ const inexact = new Set<number>();
 /** So many are remembered. If there are more, no number of their size is trusted. */
 const MAX_INEXACT = 10_000;
 
+/** The digits of a long integer, written out: V8 skips through a text without them, but not for a count. */
+const MANY_DIGITS = new RegExp("\\d".repeat(16));
+
 /** A long integer in JSON. One in a text looks the same at worst: it makes a number doubtful, and no text wrong. */
 const LONG_INTEGER = /[:,[]\s*(-?\d{16,})(?=\s*[,}\]])/g;
 
@@ -14,6 +17,7 @@ const LONG_INTEGER = /[:,[]\s*(-?\d{16,})(?=\s*[,}\]])/g;
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
+  if (!MANY_DIGITS.test(text)) return value;
   for (const [, digits = ""] of text.matchAll(LONG_INTEGER)) {
     const number = Number(digits);
     if (String(number) !== digits && inexact.size < MAX_INEXACT) inexact.add(number);

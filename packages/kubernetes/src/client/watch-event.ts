@@ -22,10 +22,11 @@ export async function* readEvents(
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent, void, undefined> {
   const hide = hiding(response);
-  for await (const line of lines(response.body)) {
-    signal.throwIfAborted();
-    yield readEvent(line, request, kind, hide);
-  }
+  for await (const received of lines(response.body))
+    for (const line of received) {
+      signal.throwIfAborted();
+      yield readEvent(line, request, kind, hide);
+    }
   signal.throwIfAborted();
 }
 

@@ -155,8 +155,9 @@ export class Reflector {
       store.beginList();
     };
     const onObject = (object: ServerObject): void => {
-      const admitted = store.admit(object);
-      if (admitted !== undefined) items.set(keyOf(object), admitted);
+      const key = keyOf(object);
+      const admitted = store.admit(key, object);
+      if (admitted !== undefined) items.set(key, admitted);
     };
     try {
       const options = { target, clock, pageSize, onBegin, onObject };

@@ -52,15 +52,16 @@ export class AgentKeeper {
   }
 }
 
-/** A new agent for the protocol of `server`. */
+/** A new agent for requests to `server` alone. */
 export function newAgent(server: URL, { ca, cert, key, servername }: TlsParts): HttpAgent {
-  if (server.protocol === "http:") return new HttpAgent();
-  return new HttpsAgent({
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(servername === undefined ? {} : { servername }),
-  });
+  const isHttp = server.protocol === "http:";
+  const parts = Object.entries({ ca, cert, key, servername }).filter(
+    ([, part]) => part !== undefined,
+  );
+  const agent = isHttp ? new HttpAgent() : new HttpsAgent(Object.fromEntries(parts));
+  // Node would name each connection by all its options, certificates included, twice for each request.
+  agent.getName = () => server.host;
+  return agent;
 }
 
 /** The fields of an agent of Node that its types leave out. They are documented as options. */

@@ -63,7 +63,7 @@ export function list(store: Store, version: number, ...objects: ServerObject[]):
 export function finishList(store: Store, version: number, ...objects: ServerObject[]): void {
   const items = new Map<string, CachedObject>();
   for (const object of objects) {
-    const admitted = store.admit(object);
+    const admitted = store.admit(keyIn(object), object);
     if (admitted !== undefined) items.set(keyIn(object), admitted);
   }
   store.replace(items, String(version));

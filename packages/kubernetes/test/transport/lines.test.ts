@@ -27,8 +27,17 @@ function bodyOf(chunks: readonly Uint8Array[]) {
 
 async function textOf(body: AsyncIterable<Uint8Array>, limit?: number): Promise<string[]> {
   const texts: string[] = [];
-  for await (const line of lines(body, limit)) texts.push(line.toString("utf8"));
+  await readInto(texts, body, limit);
   return texts;
+}
+
+async function readInto(
+  texts: string[],
+  body: AsyncIterable<Uint8Array>,
+  limit?: number,
+): Promise<void> {
+  for await (const received of lines(body, limit))
+    for (const line of received) texts.push(line.toString("utf8"));
 }
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -66,6 +75,13 @@ describe("lines", () => {
     expect(await textOf(bodyOf([bytes("ab"), bytes("cd\nabcd")]), 4)).toEqual(["abcd", "abcd"]);
   });
 
+  it("come before the error of a later line in their chunk", async () => {
+    const texts: string[] = [];
+    const reading = readInto(texts, bodyOf([bytes("a\nbc\nabcde\n")]), 4);
+    await expect(reading).rejects.toThrow(BodyTooLongError);
+    expect(texts).toEqual(["a", "bc"]);
+  });
+
   it.each([
     ["in one chunk", ["abcde\n", "x"]],
     ["over two chunks", ["abc", "de\n", "x"]],
@@ -80,8 +96,8 @@ describe("lines", () => {
 
   it("close the body when their reader stops", async () => {
     const body = bodyOf([bytes("a\nb\n"), bytes("c\n")]);
-    for await (const line of lines(body)) {
-      expect(line.toString()).toBe("a");
+    for await (const received of lines(body)) {
+      expect([...received].map(String)).toEqual(["a", "b"]);
       break;
     }
     expect(body).toMatchObject({ read: 1, left: 1 });
@@ -96,10 +112,7 @@ describe("lines", () => {
       },
     };
     const seen: string[] = [];
-    const read = async () => {
-      for await (const line of lines(body)) seen.push(line.toString());
-    };
-    await expect(read()).rejects.toBe(reason);
+    await expect(readInto(seen, body)).rejects.toBe(reason);
     expect(seen).toEqual(["a"]);
   });
 });
