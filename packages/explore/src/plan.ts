@@ -88,6 +88,11 @@ function isBesideSteps({ type }: Fault): boolean {
   return type === HAND_OVER || type === SCENARIO_FIRST;
 }
 
+/** Whether a fault keeps the program from its users for a minute. Two in a row would for two. */
+function isAway({ type }: Fault): boolean {
+  return type.endsWith("-down") || type === "event-late" || type === "lost-lease";
+}
+
 /** The faults that can come after one, in the world that has it. */
 export function faultsAfter(first: Fault, places: Places, without: readonly string[]): Fault[] {
   const { steps, instants, restStep = 0 } = places;
@@ -99,6 +104,7 @@ export function faultsAfter(first: Fault, places: Places, without: readonly stri
     (isBesideSteps(fault) ? instants[fault.at - 1] : steps[fault.at - 1]?.at) ?? 0;
   const begun = instantOf(first);
   return faultsOf({ ...places, hasStart: false }, without).filter((fault) => {
+    if (isAway(first) && isAway(fault)) return false;
     if (fault.type === HAND_OVER) return instantOf(fault) > begun;
     return isBesideSteps(first) ? instantOf(fault) >= begun : fault.at > first.at;
   });

@@ -26,9 +26,18 @@ export class Steps<Outside> {
   readonly #options: ResolvedExplore<Outside>;
   readonly #world: SteppedWorld<Outside>;
 
+  /** Without a fault: the writes that have changed the state since the last change by others, and the state after them. */
+  #answers: Step[] = [];
+  #answered: string | undefined;
+
   constructor(options: ResolvedExplore<Outside>, world: SteppedWorld<Outside>) {
     this.#options = options;
     this.#world = world;
+  }
+
+  /** Whether the program has answered the last change by others with reports alone. */
+  get hasRefused(): boolean {
+    return this.#isByOthers() || this.#answers.every(({ reports }) => reports);
   }
 
   async perform<Value>(
@@ -36,11 +45,11 @@ export class Steps<Outside> {
     options: StepOptions<Value>,
     perform: () => Promise<Value>,
   ): Promise<Value> {
-    const { journal, fleet } = this.#world;
+    const { journal, fleet, systems } = this.#world;
     await replica.awake();
-    const { text, faults = {}, reads = false } = options;
+    const { text, faults = {}, reads = false, reports = false } = options;
     const types = this.#typesOf(options);
-    const step = journal.begin({ text, replica: replica.number, faults: types, reads });
+    const step = journal.begin({ text, replica: replica.number, faults: types, reads, reports });
     if (journal.isRacing()) {
       journal.fail(restless(journal));
       fleet.end(replica);
@@ -49,8 +58,16 @@ export class Steps<Outside> {
     const fault = this.#plannedAt(step, (type) => types.includes(type));
     if (fault?.startsWith("crash-before")) return await this.#crash(replica, fault);
     const meet = fault === undefined ? undefined : faults[fault];
+    const isWatched = this.#world.plan.length === 0 && !reads;
+    if (isWatched && this.#isByOthers()) this.#answers = [];
+    const before = isWatched ? systems.revision : undefined;
     const work = meet === undefined ? perform() : meet(perform);
-    return await this.#finish(step, replica, fault, described(step, work, { ...options, fault }));
+    const outcome = described(step, work, { ...options, fault });
+    return await this.#finish(step, replica, fault, outcome).finally(() => {
+      if (!isWatched) return;
+      this.#answered = systems.revision;
+      if (this.#answered !== before) this.#answers.push(step);
+    });
   }
 
   async #finish<Value>(
@@ -75,6 +92,11 @@ export class Steps<Outside> {
       }
       await replica.awake();
     }
+  }
+
+  /** Whether somebody else has changed the state since the program did. */
+  #isByOthers(): boolean {
+    return this.#world.systems.revision !== this.#answered;
   }
 
   /** Types of the faults that fit a step. */

@@ -22,6 +22,8 @@ interface RequestStep {
   readonly text: string;
   /** Whether it is about an object itself, and no subresource of it. */
   readonly isOfObject: boolean;
+  /** Whether it is about a status. */
+  readonly isOfStatus: boolean;
   /** Whether it is a JSON patch with a condition, as those of `finalize`. */
   readonly hasTest: boolean;
   /** Whether it asks for a page of a list after the first. */
@@ -59,6 +61,9 @@ export class ExploredTransport implements KubeTransport {
   readonly #hasSlots: boolean;
   /** Resources with conditions of several controllers, by plural. */
   readonly #shared: ReadonlyMap<string, Resource>;
+  /** Resources that are watched, by plural, and those whose next event is late. */
+  readonly #watched = new Set<string>();
+  readonly #late = new Set<string>();
 
   constructor(api: ExploredApi, program: Program, { hasSlots, resources }: ExploredServer) {
     this.description = api.transport.description;
@@ -101,11 +106,21 @@ export class ExploredTransport implements KubeTransport {
         return response;
       };
       const outcomeOf = (response: WholeResponse): StepOutcome => outcomeIn(response, request);
-      const writes = own.hasTest ? TESTED : WRITES;
-      const faults = this.#faults<WholeResponse>(kind === "write" ? writes : READS);
-      const read = kind === "get" && { crashes: [], reads: true };
-      return await step<WholeResponse>({ text, faults, outcomeOf, ...read }, whole);
+      const { resource, isOfStatus: reports } = own;
+      if (kind === "get") {
+        const faults = this.#faults<WholeResponse>(READS);
+        return await step({ text, faults, outcomeOf, crashes: [], reads: true }, whole);
+      }
+      const faults = this.#faults<WholeResponse>(own.hasTest ? TESTED : WRITES);
+      // The next attempt does not see the first one in the cache.
+      const lostLate = (send: () => Promise<WholeResponse>): Promise<WholeResponse> => {
+        this.#late.add(resource);
+        return (faults["response-lost"] as typeof lostLate)(send);
+      };
+      const late = this.#watched.has(resource) && { "response-lost-late": lostLate };
+      return await step({ text, faults: { ...faults, ...late }, outcomeOf, reports }, whole);
     }
+    if (kind === "watch") this.#watched.add(own.resource);
     const faults = this.#faults<KubeResponse>(
       kind === "watch" ? {} : own.isLaterPage ? PAGES : READS,
     );
@@ -164,13 +179,14 @@ export class ExploredTransport implements KubeTransport {
     { request, signal }: { readonly request: KubeRequest; readonly signal: AbortSignal },
   ): Promise<Uint8Array> {
     const { step, clock } = this.#program;
+    const beLate = (): Promise<void> => clock.sleep(LATE_BY, { label: "late event", signal });
     const { type, object } = JSON.parse(new TextDecoder().decode(chunk)) as WatchLine;
     if (type === "BOOKMARK") return chunk;
     const shared = type === "ADDED" ? this.#shared.get(resource) : undefined;
     const text = `EVENT ${type} ${resource} ${nameOf(object?.metadata ?? {})}`;
     const faults = {
       "event-late": async (): Promise<Uint8Array> => {
-        await clock.sleep(LATE_BY, { label: "late event", signal });
+        await beLate();
         return chunk;
       },
       "events-lost": async (): Promise<Uint8Array> => {
@@ -189,7 +205,10 @@ export class ExploredTransport implements KubeTransport {
     };
     const outcomeOf = (): StepOutcome => ({ text: "" });
     const options = { text, crashes: [], faults, reads: true, outcomeOf } as const;
-    return await step<Uint8Array>(options, async () => chunk);
+    return await step<Uint8Array>(options, async () => {
+      if (this.#late.delete(resource)) await beLate();
+      return chunk;
+    });
   }
 }
 
@@ -227,6 +246,7 @@ function stepOf(request: KubeRequest, hasSlots: boolean): RequestStep | undefine
     resource,
     isLaterPage,
     isOfObject,
+    isOfStatus: subresource === "status",
     hasTest: isTested(method, body),
     text: `${verb} ${resource} ${nameOf(ref)}`.trimEnd() + page,
   };
