@@ -45,7 +45,7 @@ export class Steps<Outside> {
     options: StepOptions<Value>,
     perform: () => Promise<Value>,
   ): Promise<Value> {
-    const { journal, fleet, systems } = this.#world;
+    const { journal, fleet } = this.#world;
     await replica.awake();
     const { text, faults = {}, reads = false, reports = false } = options;
     const types = this.#typesOf(options);
@@ -58,16 +58,22 @@ export class Steps<Outside> {
     const fault = this.#plannedAt(step, (type) => types.includes(type));
     if (fault?.startsWith("crash-before")) return await this.#crash(replica, fault);
     const meet = fault === undefined ? undefined : faults[fault];
-    const isWatched = this.#world.plan.length === 0 && !reads;
-    if (isWatched && this.#isByOthers()) this.#answers = [];
-    const before = isWatched ? systems.revision : undefined;
-    const work = meet === undefined ? perform() : meet(perform);
-    const outcome = described(step, work, { ...options, fault });
-    return await this.#finish(step, replica, fault, outcome).finally(() => {
-      if (!isWatched) return;
+    const work = this.#answer(step, meet === undefined ? perform : () => meet(perform));
+    return await this.#finish(step, replica, fault, described(step, work, { ...options, fault }));
+  }
+
+  /** Does a step, and notes a write that changes the state. With faults nobody asks for it, and each look costs. */
+  async #answer<Value>(step: Step, perform: () => Promise<Value>): Promise<Value> {
+    const { plan, systems } = this.#world;
+    if (plan.length > 0 || step.reads) return await perform();
+    if (this.#isByOthers()) this.#answers = [];
+    const before = systems.revision;
+    try {
+      return await perform();
+    } finally {
       this.#answered = systems.revision;
       if (this.#answered !== before) this.#answers.push(step);
-    });
+    }
   }
 
   async #finish<Value>(

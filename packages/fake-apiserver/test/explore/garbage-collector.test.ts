@@ -12,6 +12,7 @@ async function leftAfter(
   script: (
     create: (name: string, ...owners: object[]) => Promise<KubeObject>,
     api: ExploredApi,
+    clock: FakeClock,
   ) => unknown,
 ): Promise<string[]> {
   const clock = new FakeClock();
@@ -24,7 +25,7 @@ async function leftAfter(
       const metadata = { namespace: "default", name, ownerReferences };
       return api.client.create(name.startsWith("d") ? Deployment : ConfigMap, { metadata });
     };
-    await script(create, api);
+    await script(create, api, clock);
     await clock.sleep(10_000);
     expect(clock.waiters()).toBe(0);
     const names: string[] = [];
@@ -69,9 +70,10 @@ test("leaves objects without owners, with owners of unknown kinds, and those tha
 
 test("collects after a write whose response is lost, or that another rule answers late", async () => {
   for (const fault of [{ type: "drop" }, { type: "delay", delay: 500 }] as const) {
-    const left = await leftAfter(async (create, api) => {
+    const left = await leftAfter(async (create, api, clock) => {
       const one = await create("one");
       await api.client.delete(ConfigMap, "default/one");
+      await clock.sleep(5_000);
       api.intercept({ fault, times: 1 });
       await create("child", ownedBy(one)).catch(() => {});
     });
