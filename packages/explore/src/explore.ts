@@ -24,6 +24,7 @@ import {
   type Plan,
   planName,
   typeOf,
+  unseenWrites,
   upgradesOf,
   upgradesWithFaults,
 } from "./plan.ts";
@@ -36,6 +37,9 @@ import {
   wrongWithout,
 } from "./report.ts";
 import { World } from "./world.ts";
+
+/** Milliseconds after which the last change of the users has come to the program. */
+const SECOND = 1_000;
 
 /** Worlds with two faults, as far as the number of worlds allows. */
 const DEFAULT_PAIRS = 100;
@@ -133,6 +137,7 @@ class Exploration<Outside> {
     };
     await some(this.#singles.map((fault) => [fault]));
     await some(upgradesWithFaults(this.#firsts, without));
+    if (pairs !== 0) await some(unseenWrites(this.#firsts, without));
     let left = pairs ?? Math.min(DEFAULT_PAIRS, room());
     const { steps } = this.#goals.reference;
     const drawn = drawPairs(this.#firsts, steps, without, { count: left, random });
@@ -195,9 +200,9 @@ class Exploration<Outside> {
     if (expect !== "same" || upgradeFrom !== undefined) return false;
     const healthy = (schedule: Schedule): Promise<WorldEnd> => this.#run([], schedule);
     if (isAsIn(end, await healthy(orderedAs(end.attempts, goal.attempts)), goal)) return true;
-    return (
-      goal.hasRefused && lacksTheSame(end, await healthy(lateAs(end.attempts, end.played)), goal)
-    );
+    const rest = end.played + SECOND;
+    const late = await healthy(lateAs(end.attempts, { rest, from: goal.lateFrom }));
+    return lacksTheSame(end, late, goal);
   }
 
   /** Where a second fault can meet a world. */

@@ -25,8 +25,8 @@ export interface WorldEnd {
   readonly attempts: readonly Attempt[];
   /** Instant at which the scenario ended. */
   readonly played: number;
-  /** Whether the program has answered the last change with reports alone. */
-  readonly hasRefused: boolean;
+  /** Instant from which the program may be late, and miss nothing that it has answered with more than reports. */
+  readonly lateFrom: number;
   /** Labels of timers beyond the longest that a world waits for. */
   readonly left: readonly string[];
 }
@@ -79,15 +79,7 @@ function courseOf(step: Step | undefined): string {
 
 const FAULTS = [
   ...["crash-before", "crash-before-down", "crash-after", "crash-after-down", "lost-lease"],
-  ...[
-    "response-lost",
-    "response-lost-late",
-    "call-failed",
-    "conflict",
-    "server-error",
-    "too-many-requests",
-    "expired",
-  ],
+  ...["response-lost", "call-failed", "conflict", "server-error", "too-many-requests", "expired"],
   "test-failed",
   ...["event-late", "events-lost", "foreign-condition", "hand-over", "scenario-first"],
   ...["upgrade", "upgrade-at-rest", "roll-back", "roll-back-at-rest"],
@@ -185,10 +177,7 @@ export function isAsIn(end: WorldEnd, other: WorldEnd, goal: Reference): boolean
   return verdictOn(end, { ...goal, state, counts }, "same").lines.length === 0;
 }
 
-/**
- * Whether a world only lacks what a healthy run lacks too whose reconciles begin as late, and the program has refused the
- * last change: it keeps the result of an earlier one, which such a run has not seen.
- */
+/** Whether a world only lacks parts that a healthy run lacks too whose reconciles begin as late. */
 export function lacksTheSame(end: WorldEnd, late: WorldEnd, goal: Reference): boolean {
   if (end.journal.problem !== undefined || late.journal.problem !== undefined) return false;
   const [most, state, least] = [goal, end, late].map((one) =>

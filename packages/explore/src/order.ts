@@ -13,16 +13,22 @@ export interface Schedule {
   readonly begins: ReadonlyMap<string, readonly number[]>;
   /** After the last of them, reconciles wait for this instant. */
   readonly rest: number;
+  /** Those that are due before it begin at once. */
+  readonly from: number;
 }
 
 /** The instant at which a reconcile may begin that is due now. */
-export function beginOf(label: string, now: number, { begins, rest }: Schedule): number {
+export function beginOf(label: string, now: number, { begins, rest, from }: Schedule): number {
+  if (now < from) return now;
   return begins.get(label)?.find((instant) => instant >= now) ?? Math.max(now, rest);
 }
 
 /** Reconciles begin when those of a world did that succeeded: healthy, and as late. Others wait for the end of the users. */
-export function lateAs(attempts: readonly Attempt[], rest: number): Schedule {
-  return { begins: byLabel(attempts.filter(({ hasSucceeded }) => hasSucceeded)), rest };
+export function lateAs(
+  attempts: readonly Attempt[],
+  { rest, from }: Pick<Schedule, "rest" | "from">,
+): Schedule {
+  return { begins: byLabel(attempts.filter(({ hasSucceeded }) => hasSucceeded)), rest, from };
 }
 
 /**
@@ -48,7 +54,7 @@ export function orderedAs(attempts: readonly Attempt[], known: readonly Attempt[
     one.at = Math.max(one.due, Math.min(one.at, one.last, bound));
     bound = one.at - 1;
   }
-  return { begins: byLabel(inOrder), rest: 0 };
+  return { begins: byLabel(inOrder), rest: 0, from: 0 };
 }
 
 function byLabel(begins: readonly Pick<Attempt, "label" | "at">[]): Schedule["begins"] {

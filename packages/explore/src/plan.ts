@@ -134,6 +134,18 @@ export function upgradesWithFaults(
     );
 }
 
+/** Writes whose response is lost and whose event is late: the cache of the next attempt does not have them. */
+export function unseenWrites(firsts: readonly FirstFault[], without: readonly string[]): Plan[] {
+  return firsts.flatMap(({ fault, places }) => {
+    const step = places.steps[fault.at - 1];
+    if (fault.type !== "response-lost" || step === undefined || step.reads) return [];
+    const echo = faultsAfter(fault, places, without).find(
+      ({ type, at }) => type === "event-late" && places.steps[at - 1]?.at === step.at,
+    );
+    return echo === undefined ? [] : [[fault, echo]];
+  });
+}
+
 /**
  * Plans with two faults: one that was run, and one of the steps that its world had after it. In three of four, the
  * second fault meets a step that is there because of the first, while there are others of the kind. None, if no fault can

@@ -112,7 +112,6 @@ function describeFault({ type, at }: Fault, steps: readonly Step[], instant = 0)
     upgrade: "upgrade after",
     "roll-back": "roll-back after",
     "response-lost": "response lost of",
-    "response-lost-late": "response lost, and its event a minute late, of",
   };
   return `${words[type] ?? `${type} at`} step ${at}, ${text}`;
 }

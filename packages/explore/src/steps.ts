@@ -26,18 +26,23 @@ export class Steps<Outside> {
   readonly #options: ResolvedExplore<Outside>;
   readonly #world: SteppedWorld<Outside>;
 
-  /** Without a fault: the writes that have changed the state since the last change by others, and the state after them. */
-  #answers: Step[] = [];
+  /** Without a fault: the last change by others, the writes that have changed the state since, and the state then. */
+  #asked = { at: 0, answers: [] as Step[] };
   #answered: string | undefined;
+  readonly #before = new Map<Step, string>();
 
   constructor(options: ResolvedExplore<Outside>, world: SteppedWorld<Outside>) {
     this.#options = options;
     this.#world = world;
   }
 
-  /** Whether the program has answered the last change by others with reports alone. */
-  get hasRefused(): boolean {
-    return this.#isByOthers() || this.#answers.every(({ reports }) => reports);
+  /**
+   * Instant from which the program may be late without missing a change by others: that of the last one; 0 if it has
+   * answered that with reports alone, as a program that refuses it and keeps the result of an earlier one.
+   */
+  get lateFrom(): number {
+    const { at, answers } = this.#asked;
+    return this.#isByOthers() || answers.every(({ reports }) => reports) ? 0 : at;
   }
 
   async perform<Value>(
@@ -58,22 +63,9 @@ export class Steps<Outside> {
     const fault = this.#plannedAt(step, (type) => types.includes(type));
     if (fault?.startsWith("crash-before")) return await this.#crash(replica, fault);
     const meet = fault === undefined ? undefined : faults[fault];
-    const work = this.#answer(step, meet === undefined ? perform : () => meet(perform));
+    this.#ask(step);
+    const work = meet === undefined ? perform() : meet(perform);
     return await this.#finish(step, replica, fault, described(step, work, { ...options, fault }));
-  }
-
-  /** Does a step, and notes a write that changes the state. With faults nobody asks for it, and each look costs. */
-  async #answer<Value>(step: Step, perform: () => Promise<Value>): Promise<Value> {
-    const { plan, systems } = this.#world;
-    if (plan.length > 0 || step.reads) return await perform();
-    if (this.#isByOthers()) this.#answers = [];
-    const before = systems.revision;
-    try {
-      return await perform();
-    } finally {
-      this.#answered = systems.revision;
-      if (this.#answered !== before) this.#answers.push(step);
-    }
   }
 
   async #finish<Value>(
@@ -100,6 +92,22 @@ export class Steps<Outside> {
     }
   }
 
+  /** Notes the state before a write, without a fault: with one nobody asks for it, and each look costs. */
+  #ask(step: Step): void {
+    const { plan, systems } = this.#world;
+    if (plan.length > 0 || step.reads) return;
+    if (this.#isByOthers()) this.#asked = { at: step.at, answers: [] };
+    this.#before.set(step, systems.revision);
+  }
+
+  #answer(step: Step): void {
+    const before = this.#before.get(step);
+    if (before === undefined) return;
+    this.#before.delete(step);
+    this.#answered = this.#world.systems.revision;
+    if (this.#answered !== before) this.#asked.answers.push(step);
+  }
+
   /** Whether somebody else has changed the state since the program did. */
   #isByOthers(): boolean {
     return this.#world.systems.revision !== this.#answered;
@@ -121,10 +129,11 @@ export class Steps<Outside> {
   }
 
   /** Notes whether a step has changed the state, and asks the invariant. */
-  #look({ number }: Step): void {
+  #look(step: Step): void {
     const { journal, systems } = this.#world;
+    this.#answer(step);
     if (!systems.hasChanged()) return;
-    journal.change(number);
+    journal.change(step.number);
     try {
       this.#options.invariant(systems.state);
     } catch (cause) {

@@ -112,7 +112,7 @@ export class World<Outside> {
       counts: this.systems.counts,
       hasStart: this.readiness.isKnown,
       attempts: this.reconciles.attempts,
-      hasRefused: this.steps.hasRefused,
+      lateFrom: this.steps.lateFrom,
     };
   }
 

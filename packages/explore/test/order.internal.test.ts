@@ -20,9 +20,14 @@ it.each<[string, string, string, object]>([
 });
 
 it("begins reconciles as late as those of a world that succeed, and the others after the users", () => {
-  const schedule = lateAs(attempts("a@0! a@5 b@9!"), 20);
+  const schedule = lateAs(attempts("a@0! a@5 b@9!"), { rest: 20, from: 0 });
   const begin = (label: string, now: number) => beginOf(label, now, schedule);
   expect([begin("a", 0), begin("a", 5), begin("a", 6), begin("b", 0), begin("b", 30)]).toEqual([
     5, 5, 20, 20, 30,
   ]);
+});
+
+it("begins reconciles at once that are due while others may still change something", () => {
+  const schedule = lateAs(attempts("a@5 a@60"), { rest: 20, from: 10 });
+  expect([3, 10, 61].map((now) => beginOf("a", now, schedule))).toEqual([3, 60, 61]);
 });

@@ -61,9 +61,6 @@ export class ExploredTransport implements KubeTransport {
   readonly #hasSlots: boolean;
   /** Resources with conditions of several controllers, by plural. */
   readonly #shared: ReadonlyMap<string, Resource>;
-  /** Resources that are watched, by plural, and those whose next event is late. */
-  readonly #watched = new Set<string>();
-  readonly #late = new Set<string>();
 
   constructor(api: ExploredApi, program: Program, { hasSlots, resources }: ExploredServer) {
     this.description = api.transport.description;
@@ -106,21 +103,12 @@ export class ExploredTransport implements KubeTransport {
         return response;
       };
       const outcomeOf = (response: WholeResponse): StepOutcome => outcomeIn(response, request);
-      const { resource, isOfStatus: reports } = own;
-      if (kind === "get") {
-        const faults = this.#faults<WholeResponse>(READS);
-        return await step({ text, faults, outcomeOf, crashes: [], reads: true }, whole);
-      }
-      const faults = this.#faults<WholeResponse>(own.hasTest ? TESTED : WRITES);
-      // The next attempt does not see the first one in the cache.
-      const lostLate = (send: () => Promise<WholeResponse>): Promise<WholeResponse> => {
-        this.#late.add(resource);
-        return (faults["response-lost"] as typeof lostLate)(send);
-      };
-      const late = this.#watched.has(resource) && { "response-lost-late": lostLate };
-      return await step({ text, faults: { ...faults, ...late }, outcomeOf, reports }, whole);
+      const writes = own.hasTest ? TESTED : WRITES;
+      const faults = this.#faults<WholeResponse>(kind === "write" ? writes : READS);
+      const read = kind === "get" && { crashes: [], reads: true };
+      const options = { text, faults, outcomeOf, reports: own.isOfStatus, ...read };
+      return await step<WholeResponse>(options, whole);
     }
-    if (kind === "watch") this.#watched.add(own.resource);
     const faults = this.#faults<KubeResponse>(
       kind === "watch" ? {} : own.isLaterPage ? PAGES : READS,
     );
@@ -179,14 +167,13 @@ export class ExploredTransport implements KubeTransport {
     { request, signal }: { readonly request: KubeRequest; readonly signal: AbortSignal },
   ): Promise<Uint8Array> {
     const { step, clock } = this.#program;
-    const beLate = (): Promise<void> => clock.sleep(LATE_BY, { label: "late event", signal });
     const { type, object } = JSON.parse(new TextDecoder().decode(chunk)) as WatchLine;
     if (type === "BOOKMARK") return chunk;
     const shared = type === "ADDED" ? this.#shared.get(resource) : undefined;
     const text = `EVENT ${type} ${resource} ${nameOf(object?.metadata ?? {})}`;
     const faults = {
       "event-late": async (): Promise<Uint8Array> => {
-        await beLate();
+        await clock.sleep(LATE_BY, { label: "late event", signal });
         return chunk;
       },
       "events-lost": async (): Promise<Uint8Array> => {
@@ -205,10 +192,7 @@ export class ExploredTransport implements KubeTransport {
     };
     const outcomeOf = (): StepOutcome => ({ text: "" });
     const options = { text, crashes: [], faults, reads: true, outcomeOf } as const;
-    return await step<Uint8Array>(options, async () => {
-      if (this.#late.delete(resource)) await beLate();
-      return chunk;
-    });
+    return await step<Uint8Array>(options, async () => chunk);
   }
 }
 
