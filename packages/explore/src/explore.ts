@@ -24,7 +24,6 @@ import {
   type Plan,
   planName,
   typeOf,
-  unseenWrites,
   upgradesOf,
   upgradesWithFaults,
 } from "./plan.ts";
@@ -137,7 +136,6 @@ class Exploration<Outside> {
     };
     await some(this.#singles.map((fault) => [fault]));
     await some(upgradesWithFaults(this.#firsts, without));
-    if (pairs !== 0) await some(unseenWrites(this.#firsts, without));
     let left = pairs ?? Math.min(DEFAULT_PAIRS, room());
     const { steps } = this.#goals.reference;
     const drawn = drawPairs(this.#firsts, steps, without, { count: left, random });

@@ -135,7 +135,7 @@ export function upgradesWithFaults(
 }
 
 /** Writes whose response is lost and whose event is late: the cache of the next attempt does not have them. */
-export function unseenWrites(firsts: readonly FirstFault[], without: readonly string[]): Plan[] {
+function unseenWrites(firsts: readonly FirstFault[], without: readonly string[]): Plan[] {
   return firsts.flatMap(({ fault, places }) => {
     const step = places.steps[fault.at - 1];
     if (fault.type !== "response-lost" || step === undefined || step.reads) return [];
@@ -147,9 +147,9 @@ export function unseenWrites(firsts: readonly FirstFault[], without: readonly st
 }
 
 /**
- * Plans with two faults: one that was run, and one of the steps that its world had after it. In three of four, the
- * second fault meets a step that is there because of the first, while there are others of the kind. None, if no fault can
- * come after another.
+ * Plans with two faults: one that was run, and one of the steps that its world had after it. Every second one is an unseen
+ * write, until those are through. In most others, the second fault meets a step that is there because of the first, while
+ * there are others of the kind. None, if no fault can come after another.
  *
  * @param known - the steps without a fault
  */
@@ -174,7 +174,13 @@ export function* drawPairs(
     const { fault, seconds } = pairs[index(pairs)] as (typeof pairs)[number];
     return [fault, seconds[index(seconds)] as Fault];
   };
+  const unseen = unseenWrites(firsts, without);
   for (let left = count; left > 0; left -= 1) {
+    const [write] = left % 2 === 0 ? unseen.splice(0, 1) : [];
+    if (write !== undefined) {
+      yield write;
+      continue;
+    }
     const [plan] = left % 4 === 0 ? [] : ofAdded.splice(index(ofAdded), 1);
     yield plan ?? draw();
   }
