@@ -168,12 +168,9 @@ const kinds: Kind[] = [
     setup: (isCorrect) =>
       reconciling(async (thing, { client }) => {
         const { name } = thing.metadata;
-        const metadata = {
-          namespace: "default",
-          ...(isCorrect ? { name } : { generateName: "a-" }),
-        };
-        if (isCorrect) await client.apply(ConfigMap, { metadata });
-        else await client.create(ConfigMap, { metadata });
+        const namespace = "default";
+        if (isCorrect) await client.apply(ConfigMap, { metadata: { namespace, name } });
+        else await client.create(ConfigMap, { metadata: { namespace, generateName: "a-" } });
       }),
     found: [/^response lost of step \d+, POST configmaps/, "configmaps default/a-* (2): left over"],
     options: { scenario: thenUser(({ client }) => client.delete(Thing, ann)) },
