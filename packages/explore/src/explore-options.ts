@@ -19,7 +19,7 @@ import {
 } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import { type Logger, silentLogger } from "./logger.ts";
-import type { WatchedRequest } from "./reconciles.ts";
+import type { Held, WatchedRequest } from "./reconciles.ts";
 import { shownValue, textOf } from "./state-text.ts";
 import type { StepOptions } from "./step.ts";
 
@@ -78,7 +78,7 @@ export interface ExploreSettings<State> {
 
   /**
    * Number of worlds with two faults, drawn: most second ones meet a step that is there because of the first, such as
-   * another attempt. Whole, at least 0.
+   * another attempt. Up to half of them lose the response of a write and deliver its event late. Whole, at least 0.
    *
    * @defaultValue `100`, or as many as `worlds` allows beside those with one fault
    */
@@ -200,7 +200,8 @@ export interface ProgramContext<World> {
   readonly starting: (part: string | undefined) => void;
 
   /**
-   * A reconcile function whose failures count: a world in which one still runs or fails at the end is reported.
+   * A reconcile function whose failures count: a world in which one still runs or fails at the end is reported. In some
+   * runs it begins later, as behind a busy worker: it returns `{ requeueAfter }` then, in milliseconds, for a controller.
    *
    * @param name - name of the controller
    * @param reconcile - the function
@@ -208,7 +209,7 @@ export interface ProgramContext<World> {
   readonly watch: <Request extends WatchedRequest, Result>(
     name: string,
     reconcile: (request: Request) => Result | PromiseLike<Result>,
-  ) => (request: Request) => Promise<Result>;
+  ) => (request: Request) => Promise<Result | Held>;
 
   /** Forgets the reconciles of `watch` so far: the work of this replica has ended. A stop does so by itself. */
   readonly endTerm: () => void;

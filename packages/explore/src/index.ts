@@ -15,6 +15,6 @@ export {
   type WorldContext,
 } from "./explore-options.ts";
 export type { Logger } from "./logger.ts";
-export type { WatchedRequest } from "./reconciles.ts";
+export type { Held, WatchedRequest } from "./reconciles.ts";
 export type { ExplorationReport } from "./report.ts";
 export type { StepOptions, StepOutcome } from "./step.ts";

@@ -1,10 +1,11 @@
 import { show } from "@holdfast/kit";
-import { differenceOf } from "./difference.ts";
+import { differenceOf, isTree } from "./difference.ts";
 import type { ResolvedExplore } from "./explore-options.ts";
 import type { Journal, Problem } from "./journal.ts";
 import { beginsWithHidden, comparable, type Masks } from "./mask.ts";
+import type { Attempt } from "./order.ts";
 import { isOfUpgrade, isRollBack, type Places, type Plan } from "./plan.ts";
-import { parsed, textOf } from "./state-text.ts";
+import { parsed, plainOf, textOf } from "./state-text.ts";
 import type { Step } from "./step.ts";
 
 /** The end of a world. */
@@ -21,8 +22,12 @@ export interface WorldEnd {
   readonly counts: ReadonlyMap<string, number>;
   /** Whether the program has said when it is ready. */
   readonly hasStart: boolean;
-  /** Whether a reconcile has succeeded. */
-  readonly hasReconciled: boolean;
+  /** The reconciles, in the order in which they began. */
+  readonly attempts: readonly Attempt[];
+  /** Instant at which the scenario ended. */
+  readonly played: number;
+  /** Instant from which the program may be late, and miss nothing that it has answered with more than reports. */
+  readonly lateFrom: number;
   /** Labels of timers beyond the longest that a world waits for. */
   readonly left: readonly string[];
 }
@@ -98,14 +103,14 @@ export function verdictWithout(end: WorldEnd): readonly string[] {
 }
 
 /** Says so if the program does nothing: every world passes then. A reconcile that rightly writes nothing is work. */
-function idleness({ journal: { steps }, hasReconciled }: WorldEnd): string[] {
+function idleness({ journal: { steps }, attempts }: WorldEnd): string[] {
   if (steps.some(({ reads, isDone = false }) => !reads && isDone)) return [];
   const refused = steps.find(({ reads }) => !reads);
   if (refused !== undefined)
     return [
       `the program does nothing: every write was refused, ${refused.text} with ${refused.outcome}`,
     ];
-  return hasReconciled
+  return attempts.some(({ hasSucceeded }) => hasSucceeded)
     ? []
     : ["the program does nothing: it has no reconcile, no write and no call of a linked system"];
 }
@@ -164,6 +169,34 @@ function excess({ counts: known, masks }: Reference, counts: WorldEnd["counts"])
     if (count <= expected || beginsWithHidden(label, masks)) return [];
     return [`${label}: ${times(count)}, without the fault ${times(expected)}`];
   });
+}
+
+/** Whether the difference of a world shows in a healthy run too, whose reconciles begin in another order. */
+export function isAsIn(end: WorldEnd, other: WorldEnd, goal: Reference): boolean {
+  if (end.journal.problem !== undefined || other.journal.problem !== undefined) return false;
+  const { state, counts } = other;
+  return verdictOn(end, { ...goal, state, counts }, "same").lines.length === 0;
+}
+
+/** Whether a world only lacks parts that a healthy run lacks too whose reconciles begin as late. */
+export function lacksTheSame(end: WorldEnd, late: WorldEnd, goal: Reference): boolean {
+  if (end.journal.problem !== undefined || late.journal.problem !== undefined) return false;
+  const [most, state, least] = [goal, end, late].map((one) =>
+    plainOf(comparable(one.state, goal.masks)),
+  );
+  return excess(goal, end.counts).length === 0 && isBetween(state, most, least);
+}
+
+/** Whether a state is another one without some parts, none of which a third one has. */
+function isBetween(state: unknown, most: unknown, least: unknown): boolean {
+  if (!isTree(state) || !isTree(most) || Array.isArray(state))
+    return textOf(state) === textOf(most);
+  const lower = isTree(least) ? least : {};
+  return Object.keys({ ...most, ...state }).every((name) =>
+    name in state && name in most
+      ? isBetween(state[name], most[name], lower[name])
+      : !(name in state) && !(name in lower),
+  );
 }
 
 function times(count: number): string {

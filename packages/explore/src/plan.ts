@@ -88,6 +88,11 @@ function isBesideSteps({ type }: Fault): boolean {
   return type === HAND_OVER || type === SCENARIO_FIRST;
 }
 
+/** Whether a fault keeps the program from its users for a minute. Two in a row would for two. */
+function isAway({ type }: Fault): boolean {
+  return type.endsWith("-down") || type === "event-late" || type === "lost-lease";
+}
+
 /** The faults that can come after one, in the world that has it. */
 export function faultsAfter(first: Fault, places: Places, without: readonly string[]): Fault[] {
   const { steps, instants, restStep = 0 } = places;
@@ -99,6 +104,7 @@ export function faultsAfter(first: Fault, places: Places, without: readonly stri
     (isBesideSteps(fault) ? instants[fault.at - 1] : steps[fault.at - 1]?.at) ?? 0;
   const begun = instantOf(first);
   return faultsOf({ ...places, hasStart: false }, without).filter((fault) => {
+    if (isAway(first) && isAway(fault)) return false;
     if (fault.type === HAND_OVER) return instantOf(fault) > begun;
     return isBesideSteps(first) ? instantOf(fault) >= begun : fault.at > first.at;
   });
@@ -128,10 +134,22 @@ export function upgradesWithFaults(
     );
 }
 
+/** Writes whose response is lost and whose event is late: the cache of the next attempt does not have them. */
+function unseenWrites(firsts: readonly FirstFault[], without: readonly string[]): Plan[] {
+  return firsts.flatMap(({ fault, places }) => {
+    const step = places.steps[fault.at - 1];
+    if (fault.type !== "response-lost" || step === undefined || step.reads) return [];
+    const echo = faultsAfter(fault, places, without).find(
+      ({ type, at }) => type === "event-late" && places.steps[at - 1]?.at === step.at,
+    );
+    return echo === undefined ? [] : [[fault, echo]];
+  });
+}
+
 /**
- * Plans with two faults: one that was run, and one of the steps that its world had after it. In three of four, the
- * second fault meets a step that is there because of the first, while there are others of the kind. None, if no fault can
- * come after another.
+ * Plans with two faults: one that was run, and one of the steps that its world had after it. Every second one is an unseen
+ * write, until those are through. In most others, the second fault meets a step that is there because of the first, while
+ * there are others of the kind. None, if no fault can come after another.
  *
  * @param known - the steps without a fault
  */
@@ -156,7 +174,13 @@ export function* drawPairs(
     const { fault, seconds } = pairs[index(pairs)] as (typeof pairs)[number];
     return [fault, seconds[index(seconds)] as Fault];
   };
+  const unseen = unseenWrites(firsts, without);
   for (let left = count; left > 0; left -= 1) {
+    const [write] = left % 2 === 0 ? unseen.splice(0, 1) : [];
+    if (write !== undefined) {
+      yield write;
+      continue;
+    }
     const [plan] = left % 4 === 0 ? [] : ofAdded.splice(index(ofAdded), 1);
     yield plan ?? draw();
   }

@@ -1,5 +1,6 @@
 import { findByCode, messageOf, TIMEOUT_CODE } from "@holdfast/kit";
 import { isTerminalError } from "@holdfast/wait";
+import { type Attempt, beginOf, type Schedule } from "./order.ts";
 
 /** The part of a reconcile request that is watched. */
 export interface WatchedRequest {
@@ -18,6 +19,12 @@ export interface WatchedRequest {
     | undefined;
 }
 
+/** The answer of a reconcile that may not begin yet, as that of a controller. */
+export interface Held {
+  /** Milliseconds until it may. */
+  readonly requeueAfter: number;
+}
+
 /** The replica of a reconcile. */
 interface Owner {
   readonly number: number;
@@ -33,19 +40,25 @@ interface Running {
   readonly request: WatchedRequest;
 }
 
-/** The reconciles of a world that run, or whose latest attempt has failed. */
+/** How the reconciles of a world are watched. */
+export interface ReconcilesOptions {
+  /** The instant of the world. */
+  readonly now: () => number;
+  /** Called with what is wrong when two replicas work on one key. */
+  readonly onOverlap: (text: string) => void;
+  readonly schedule?: Schedule | undefined;
+}
+
+/** The reconciles of a world: those that run, those whose latest attempt has failed, and all attempts in order. */
 export class Reconciles {
   /** By controller and key. */
   readonly #open = new Map<string, { readonly text: string; readonly owner: Owner }>();
   readonly #running = new Set<Running>();
-  readonly #onOverlap: (text: string) => void;
+  readonly #options: ReconcilesOptions;
+  readonly attempts: Attempt[] = [];
 
-  /** Whether one has succeeded. */
-  hasSucceeded = false;
-
-  /** @param onOverlap - called with what is wrong when two replicas work on one key */
-  constructor(onOverlap: (text: string) => void) {
-    this.#onOverlap = onOverlap;
+  constructor(options: ReconcilesOptions) {
+    this.#options = options;
   }
 
   /** What is left to do, in words. */
@@ -63,16 +76,22 @@ export class Reconciles {
     owner: Owner,
     name: string,
     reconcile: (request: Request) => Result | PromiseLike<Result>,
-  ): (request: Request) => Promise<Result> {
+  ): (request: Request) => Promise<Result | Held> {
     return async (request) => {
       const label = `${name} ${request.key}`;
+      const { now, schedule } = this.#options;
+      const at = now();
+      const begin = schedule === undefined ? at : beginOf(label, at, schedule);
+      if (begin > at) return { requeueAfter: begin - at };
+      const attempt = { label, at, hasSucceeded: false };
+      this.attempts.push(attempt);
       const running = { label, owner, request };
       if (!owner.crashed.aborted) this.#open.set(label, { text: "still runs", owner });
       this.#begin(running);
       try {
         const result = await reconcile(request);
         this.#open.delete(label);
-        this.hasSucceeded = true;
+        attempt.hasSucceeded = true;
         return result;
       } catch (error) {
         if (isOver(error, request.signal)) this.#open.delete(label);
@@ -88,7 +107,7 @@ export class Reconciles {
     const { label, owner } = running;
     for (const other of this.#running)
       if (other.label === label && other.owner !== owner && mayWork(other) && mayWork(running))
-        this.#onOverlap(
+        this.#options.onOverlap(
           `replicas ${other.owner.number} and ${owner.number} are in the reconcile of ${label} at one instant`,
         );
     this.#running.add(running);

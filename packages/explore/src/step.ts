@@ -12,6 +12,8 @@ export interface Step {
   readonly faults: readonly string[];
   /** Whether it only reads. */
   readonly reads: boolean;
+  /** Whether it only tells users about the work. */
+  readonly reports: boolean;
   /** What came of it, in words. Undefined until then, and for a step without an outcome. */
   outcome?: string | undefined;
   /** Whether it was carried out. */
@@ -59,6 +61,14 @@ export interface StepOptions<Value = unknown> {
    * @defaultValue `false`
    */
   readonly reads?: boolean | undefined;
+
+  /**
+   * Whether the step only tells users about the work, such as a write of a status. A program that answers the last change
+   * with such steps alone has refused it, and may keep the result of an earlier change.
+   *
+   * @defaultValue `false`
+   */
+  readonly reports?: boolean | undefined;
 
   /**
    * What came of the step, for reports.

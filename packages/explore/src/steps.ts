@@ -26,9 +26,23 @@ export class Steps<Outside> {
   readonly #options: ResolvedExplore<Outside>;
   readonly #world: SteppedWorld<Outside>;
 
+  /** Without a fault: the last change by others, the writes that have changed the state since, and the state then. */
+  #asked = { at: 0, answers: [] as Step[] };
+  #answered: string | undefined;
+  readonly #before = new Map<Step, string>();
+
   constructor(options: ResolvedExplore<Outside>, world: SteppedWorld<Outside>) {
     this.#options = options;
     this.#world = world;
+  }
+
+  /**
+   * Instant from which the program may be late without missing a change by others: that of the last one; 0 if it has
+   * answered that with reports alone, as a program that refuses it and keeps the result of an earlier one.
+   */
+  get lateFrom(): number {
+    const { at, answers } = this.#asked;
+    return this.#isByOthers() || answers.every(({ reports }) => reports) ? 0 : at;
   }
 
   async perform<Value>(
@@ -38,9 +52,9 @@ export class Steps<Outside> {
   ): Promise<Value> {
     const { journal, fleet } = this.#world;
     await replica.awake();
-    const { text, faults = {}, reads = false } = options;
+    const { text, faults = {}, reads = false, reports = false } = options;
     const types = this.#typesOf(options);
-    const step = journal.begin({ text, replica: replica.number, faults: types, reads });
+    const step = journal.begin({ text, replica: replica.number, faults: types, reads, reports });
     if (journal.isRacing()) {
       journal.fail(restless(journal));
       fleet.end(replica);
@@ -49,6 +63,7 @@ export class Steps<Outside> {
     const fault = this.#plannedAt(step, (type) => types.includes(type));
     if (fault?.startsWith("crash-before")) return await this.#crash(replica, fault);
     const meet = fault === undefined ? undefined : faults[fault];
+    this.#ask(step);
     const work = meet === undefined ? perform() : meet(perform);
     return await this.#finish(step, replica, fault, described(step, work, { ...options, fault }));
   }
@@ -77,6 +92,27 @@ export class Steps<Outside> {
     }
   }
 
+  /** Notes the state before a write, without a fault: with one nobody asks for it, and each look costs. */
+  #ask(step: Step): void {
+    const { plan, systems } = this.#world;
+    if (plan.length > 0 || step.reads) return;
+    if (this.#isByOthers()) this.#asked = { at: step.at, answers: [] };
+    this.#before.set(step, systems.revision);
+  }
+
+  #answer(step: Step): void {
+    const before = this.#before.get(step);
+    if (before === undefined) return;
+    this.#before.delete(step);
+    this.#answered = this.#world.systems.revision;
+    if (this.#answered !== before) this.#asked.answers.push(step);
+  }
+
+  /** Whether somebody else has changed the state since the program did. */
+  #isByOthers(): boolean {
+    return this.#world.systems.revision !== this.#answered;
+  }
+
   /** Types of the faults that fit a step. */
   #typesOf<Value>({ crashes = ["before", "after"], faults = {} }: StepOptions<Value>): string[] {
     const lost = this.#options.replicas > 1 && crashes.includes("after") ? ["lost-lease"] : [];
@@ -93,10 +129,11 @@ export class Steps<Outside> {
   }
 
   /** Notes whether a step has changed the state, and asks the invariant. */
-  #look({ number }: Step): void {
+  #look(step: Step): void {
     const { journal, systems } = this.#world;
+    this.#answer(step);
     if (!systems.hasChanged()) return;
-    journal.change(number);
+    journal.change(step.number);
     try {
       this.#options.invariant(systems.state);
     } catch (cause) {

@@ -28,10 +28,15 @@ export class Systems<Outside> {
     return this.#options.countsOf(this.outside);
   }
 
+  /** Another text after each change of the state. */
+  get revision(): string {
+    return this.#options.revisionOf(this.outside);
+  }
+
   /** Whether the state is another one than at the last call. */
   hasChanged(): boolean {
     const last = this.#revision;
-    this.#revision = this.#options.revisionOf(this.outside);
+    this.#revision = this.revision;
     return this.#revision !== last;
   }
 

@@ -5,6 +5,7 @@ import type { ResolvedExplore } from "./explore-options.ts";
 import { Fleet } from "./fleet.ts";
 import { Journal } from "./journal.ts";
 import { leftovers, unstill, type WorldEnd } from "./judge.ts";
+import type { Schedule } from "./order.ts";
 import { AT_REST, HAND_OVER, type Plan } from "./plan.ts";
 import { Readiness } from "./readiness.ts";
 import { Reconciles } from "./reconciles.ts";
@@ -38,7 +39,12 @@ export interface Course {
   readonly checks: "all" | "state";
   /** The time at which the world begins. */
   readonly begin?: number;
+  /** When reconciles may begin: at once, if there is none. */
+  readonly schedule?: Schedule;
 }
+
+/** The part of its end that a world knows before its stop. */
+type Life = Pick<WorldEnd, "settled" | "left" | "played">;
 
 /** One world: the program, its users, and the faults of a plan. Its parts see of it what they need. */
 export class World<Outside> {
@@ -61,7 +67,11 @@ export class World<Outside> {
     this.clock = new FakeClock({ now: course.begin ?? BEGIN });
     this.journal = new Journal(this.clock);
     this.systems = new Systems(options, this.clock, course.version);
-    this.reconciles = new Reconciles((text) => this.journal.fail({ text }));
+    this.reconciles = new Reconciles({
+      now: () => this.journal.now,
+      onOverlap: (text) => this.journal.fail({ text }),
+      schedule: course.schedule,
+    });
     this.fleet = new Fleet(options, this);
     this.steps = new Steps(options, this);
     this.#settling = new Settling(options, this);
@@ -79,7 +89,7 @@ export class World<Outside> {
     const { promise: aborted, reject } = deferred<never>();
     using _abort = signal && onAbort(signal, reject);
     using _rejections = onRejection((cause) => this.#rejected(cause));
-    let rest: Pick<WorldEnd, "settled" | "left"> = { settled: "", left: [] };
+    let rest: Life = { settled: "", left: [], played: 0 };
     try {
       rest = await this.clock.run(() => Promise.race([this.#live(), aborted]));
     } catch (error) {
@@ -101,17 +111,19 @@ export class World<Outside> {
       duration: this.journal.now,
       counts: this.systems.counts,
       hasStart: this.readiness.isKnown,
-      hasReconciled: this.reconciles.hasSucceeded,
+      attempts: this.reconciles.attempts,
+      lateFrom: this.steps.lateFrom,
     };
   }
 
   /** Begin, scenario, settling, change of versions, stop. */
-  async #live(): Promise<Pick<WorldEnd, "settled" | "left">> {
+  async #live(): Promise<Life> {
     const { journal, systems, fleet } = this;
     systems.hasChanged(); // asked first here: what the world was made with is no change
     fleet.startAll();
     const handOvers = this.#armHandOvers();
     await playScenario(this.#options, this);
+    const played = journal.now;
     let left = await this.#settling.untilSettled();
     if (await this.#changeAtRest()) left = await this.#settling.untilSettled();
     const settled = textOf(systems.state);
@@ -120,7 +132,7 @@ export class World<Outside> {
     if (unsettled !== undefined) journal.fail({ text: unsettled });
     if (this.#course.checks === "all") await this.#checkStillness();
     await this.#stop();
-    return { settled, left };
+    return { settled, left, played };
   }
 
   #armHandOvers(): Timer[] {

@@ -72,6 +72,13 @@ describe("a report", () => {
 });
 
 describe("one world alone", () => {
+  it("never is one in which the program is away twice", async () => {
+    const of = (second: string) =>
+      exploring(put(3), { only: `crash-before-down:1+${second}` }).catch(String);
+    expect(await of("crash-after-down:3")).toMatch(/^RangeError: options.only must name worlds/);
+    expect(await of("crash-after:3")).toMatchObject({ worlds: 1 });
+  });
+
   it("runs by its name, also with two faults", async () => {
     expect(await exploring(put(2), { only: "crash-after:1" })).toMatchObject({ worlds: 1 });
     const { faults } = await exploring(put(2), { only: "crash-after:1+call-failed:2" });

@@ -10,7 +10,7 @@ let reconciles: Reconciles;
 
 beforeEach(() => {
   overlaps = [];
-  reconciles = new Reconciles((text) => void overlaps.push(text));
+  reconciles = new Reconciles({ now: () => 0, onOverlap: (text) => void overlaps.push(text) });
 });
 
 /** Begins a reconcile that does not end. */

@@ -22,6 +22,8 @@ interface RequestStep {
   readonly text: string;
   /** Whether it is about an object itself, and no subresource of it. */
   readonly isOfObject: boolean;
+  /** Whether it is about a status. */
+  readonly isOfStatus: boolean;
   /** Whether it is a JSON patch with a condition, as those of `finalize`. */
   readonly hasTest: boolean;
   /** Whether it asks for a page of a list after the first. */
@@ -104,7 +106,8 @@ export class ExploredTransport implements KubeTransport {
       const writes = own.hasTest ? TESTED : WRITES;
       const faults = this.#faults<WholeResponse>(kind === "write" ? writes : READS);
       const read = kind === "get" && { crashes: [], reads: true };
-      return await step<WholeResponse>({ text, faults, outcomeOf, ...read }, whole);
+      const options = { text, faults, outcomeOf, reports: own.isOfStatus, ...read };
+      return await step<WholeResponse>(options, whole);
     }
     const faults = this.#faults<KubeResponse>(
       kind === "watch" ? {} : own.isLaterPage ? PAGES : READS,
@@ -227,6 +230,7 @@ function stepOf(request: KubeRequest, hasSlots: boolean): RequestStep | undefine
     resource,
     isLaterPage,
     isOfObject,
+    isOfStatus: subresource === "status",
     hasTest: isTested(method, body),
     text: `${verb} ${resource} ${nameOf(ref)}`.trimEnd() + page,
   };

@@ -2,18 +2,15 @@ import type { Clock } from "@holdfast/clock";
 import { resourceName } from "@holdfast/kit/kubernetes";
 import type { Resource } from "@holdfast/kubernetes";
 import { isObject, type JsonObject, metadataOf, own } from "../object/json.ts";
-import type { FakeApi } from "../server/fake-api.ts";
-import type { FakeRequest } from "../server/faults.ts";
 import type { StateSnapshot } from "../server/state/api-state.ts";
+import type { ExploredApi } from "./explored-api.ts";
 
-/** Milliseconds from a write to the collection of the objects that have lost their owners by it. */
+/** Milliseconds from a change to the collection of the objects that have lost their owners by it. */
 const DELAY = 1_000;
-
-const WRITES = ["create", "update", "patch", "delete", "deletecollection"] as const;
 
 /** The world whose garbage is collected. */
 export interface GarbageCollectorOptions {
-  readonly api: FakeApi;
+  readonly api: ExploredApi;
   readonly clock: Clock;
   readonly resources: readonly Resource[];
 }
@@ -36,12 +33,11 @@ export class GarbageCollector {
       options.resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`),
     );
     this.#named = new Map(options.resources.map((one) => [resourceName(one), one]));
-    const fault = (): undefined => this.#schedule();
-    const when = ({ resource = "" }: FakeRequest): boolean => this.#named.has(resource);
-    options.api.intercept({ verbs: WRITES, when, fault });
+    for (const resource of options.resources)
+      options.api.objects.subscribe(storeOf(resource), () => this.#schedule());
   }
 
-  #schedule(): undefined {
+  #schedule(): void {
     if (this.#isDue) return;
     this.#isDue = true;
     const collect = (): void => {
@@ -58,6 +54,12 @@ export class GarbageCollector {
       if (found !== undefined) await api.client.delete(found, key);
     }
   }
+}
+
+/** The store of a resource. */
+export function storeOf({ apiVersion, plural }: Resource): string {
+  const group = apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
+  return `${group}/${plural}`;
 }
 
 interface Garbage {

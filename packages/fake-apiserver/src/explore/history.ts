@@ -6,7 +6,7 @@ import type { Change } from "../server/state/object-store.ts";
 import { ASIDE } from "./cluster-state.ts";
 import type { ExploredApi } from "./explored-api.ts";
 import { sharesForeignCondition } from "./foreign-condition.ts";
-import { foreignOwnerOf, isOrphan, placesOf } from "./garbage-collector.ts";
+import { foreignOwnerOf, isOrphan, placesOf, storeOf } from "./garbage-collector.ts";
 
 /** How to watch a server. */
 export interface HistoryOptions {
@@ -82,11 +82,6 @@ export class History {
     if (isOrphan(object, placesOf(this.#state.snapshot().stores), this.#served)) return;
     this.counts.set(event, (this.counts.get(event) ?? 0) + 1);
   }
-}
-
-function storeOf({ apiVersion, plural }: Resource): string {
-  const group = apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
-  return `${group}/${plural}`;
 }
 
 /** The key of an object, with its generated name replaced. */

@@ -10,8 +10,8 @@ import {
   runOperator,
 } from "@holdfast/kubernetes";
 import { seededRandom } from "@holdfast/wait";
+import { ExploredApi } from "../explore/explored-api.ts";
 import { GarbageCollector } from "../explore/garbage-collector.ts";
-import { FakeApi } from "../server/fake-api.ts";
 import type { FakeRequest } from "../server/faults.ts";
 import { type NormalForm, type NormalFormOptions, normalForm } from "../server/normal-form.ts";
 import type { StateSnapshot } from "../server/state/api-state.ts";
@@ -53,7 +53,7 @@ export class PathWorld {
   readonly client: KubeClient;
   readonly clock: FakeClock = new FakeClock();
   readonly #options: PathWorldOptions;
-  readonly #api: FakeApi;
+  readonly #api: ExploredApi;
   readonly #start: number = this.clock.now();
   readonly #stop = new AbortController();
 
@@ -65,7 +65,7 @@ export class PathWorld {
 
   private constructor(options: PathWorldOptions) {
     this.#options = options;
-    this.#api = new FakeApi({ clock: this.clock, resources: options.resources });
+    this.#api = new ExploredApi({ clock: this.clock, resources: options.resources });
     const { clock } = this;
     new GarbageCollector({ api: this.#api, clock, resources: options.resources });
     this.client = this.#api.client;

@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, type KubeObject, ownerReference } from "@holdfast/kubernetes";
 import { expect, test } from "vitest";
+import { ExploredApi } from "../../src/explore/explored-api.ts";
 import { GarbageCollector } from "../../src/explore/garbage-collector.ts";
 
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
@@ -11,12 +11,13 @@ const Deployment = builtIn<KubeObject>("apps/v1", "Deployment");
 async function leftAfter(
   script: (
     create: (name: string, ...owners: object[]) => Promise<KubeObject>,
-    api: FakeApi,
+    api: ExploredApi,
+    clock: FakeClock,
   ) => unknown,
 ): Promise<string[]> {
   const clock = new FakeClock();
   const resources = [ConfigMap, Deployment];
-  const api = new FakeApi({ clock, resources });
+  const api = new ExploredApi({ clock, resources });
   new GarbageCollector({ api, clock, resources });
   return await clock.run(async () => {
     const create = (name: string, ...owners: object[]) => {
@@ -24,7 +25,7 @@ async function leftAfter(
       const metadata = { namespace: "default", name, ownerReferences };
       return api.client.create(name.startsWith("d") ? Deployment : ConfigMap, { metadata });
     };
-    await script(create, api);
+    await script(create, api, clock);
     await clock.sleep(10_000);
     expect(clock.waiters()).toBe(0);
     const names: string[] = [];
@@ -65,4 +66,17 @@ test("leaves objects without owners, with owners of unknown kinds, and those tha
     await api.client.delete(ConfigMap, "default/one");
   });
   expect(left).toEqual(["foreign", "free", "stuck"]);
+});
+
+test("collects after a write whose response is lost, or that another rule answers late", async () => {
+  for (const fault of [{ type: "drop" }, { type: "delay", delay: 500 }] as const) {
+    const left = await leftAfter(async (create, api, clock) => {
+      const one = await create("one");
+      await api.client.delete(ConfigMap, "default/one");
+      await clock.sleep(5_000);
+      api.intercept({ fault, times: 1 });
+      await create("child", ownedBy(one)).catch(() => {});
+    });
+    expect([fault.type, left]).toEqual([fault.type, []]);
+  }
 });

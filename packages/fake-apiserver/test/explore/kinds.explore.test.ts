@@ -28,6 +28,7 @@ interface Kind {
 }
 
 const SECOND = 1_000;
+const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const outside = { namespace: "outside", name: "ann" };
 const finalizer = "example.org/outside";
@@ -117,6 +118,104 @@ const kinds: Kind[] = [
       })(context);
     },
     found: ["the program is not deterministic: two runs with the same seed differ at step"],
+  },
+  {
+    habit: "a number by the order of arrival",
+    setup: (isCorrect) =>
+      reconciling(async (thing, context) => {
+        const { client } = context;
+        const { name } = thing.metadata;
+        if (thing.status?.size !== undefined) return;
+        if ((await client.find(ConfigMap, "default/numbers")) === undefined)
+          await client.create(ConfigMap, { metadata: { namespace: "default", name: "numbers" } });
+        const { data } = await client.modify(ConfigMap, "default/numbers", (map) => {
+          map.data ??= {};
+          const next = `${Object.keys(map.data).length + 1}`;
+          if (!isCorrect || map.data[name] === undefined) map.data[name] = next;
+        });
+        await report(context, thing, { size: Number(data?.[name]) });
+      }),
+    found: [
+      /^crash before step \d+, PATCH things/,
+      'configmaps default/numbers.data.bob: expected "1", got "',
+    ],
+    options: {
+      async scenario({ client, clock }) {
+        await client.create(Thing, { metadata: bob, spec: { name: "Bob" } });
+        await client.create(Thing, { metadata: ann, spec: { name: "Ann" } });
+        await clock.sleep(5 * SECOND);
+        await client.patch(Thing, bob, { spec: { name: "Bobby" } });
+      },
+    },
+  },
+  {
+    habit: "a spec that is refused, and the child of the last good one",
+    setup: (isCorrect) =>
+      reconciling(async (thing, context) => {
+        const { size = 1 } = thing.spec;
+        if (thing.status?.size === size) return;
+        if (!isCorrect) await report(context, thing, { size });
+        if (size > 0) await context.client.apply(ConfigMap, { metadata: childOf(thing) });
+        if (isCorrect) await report(context, thing, { size });
+      }),
+    found: [/^response lost of step \d+, PATCH things\/status/, "configmaps default/ann: missing"],
+    options: {
+      scenario: thenUser(({ client }) => client.patch(Thing, ann, { spec: { size: -1 } })),
+    },
+  },
+  {
+    habit: "an object that stays, and whose maker may come and go while nobody looks",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        const { name } = thing.metadata;
+        const namespace = "default";
+        if (isCorrect) await client.apply(ConfigMap, { metadata: { namespace, name } });
+        else await client.create(ConfigMap, { metadata: { namespace, generateName: "a-" } });
+      }),
+    found: [/^response lost of step \d+, POST configmaps/, "configmaps default/a-* (2): left over"],
+    options: { scenario: thenUser(({ client }) => client.delete(Thing, ann)) },
+  },
+  {
+    habit: "runs by the minute, and none for a minute that has passed",
+    setup: (isCorrect) => (context) => {
+      const { client, clock, cluster, controller } = context;
+      const things = cluster.watch(Thing);
+      const done = new Set<string>();
+      return () => [
+        controller({
+          name: "things",
+          sources: [things.source()],
+          async reconcile({ key }) {
+            const thing = things.get(key);
+            if (thing === undefined) return;
+            const age = clock.now() - Date.parse(thing.metadata.creationTimestamp);
+            const name = `run-${Math.floor(age / MINUTE)}`;
+            if (age >= 3 * MINUTE || (!isCorrect && done.has(name))) return;
+            done.add(name);
+            await client.apply(ConfigMap, { metadata: childOf(thing, name) });
+            return { requeueAfter: MINUTE - (age % MINUTE) };
+          },
+        }),
+      ];
+    },
+    found: [/^conflict at step \d+, PATCH configmaps/, "configmaps default/run-0: missing"],
+  },
+  {
+    habit: "a child with a generated name, which the cache has or not",
+    setup: (isCorrect) => (context) => {
+      const maps = context.cluster.watch(ConfigMap);
+      return reconciling(async (thing, { client }) => {
+        let isThere = maps.size > 0;
+        if (isCorrect) for await (const _ of client.list(ConfigMap)) isThere = true;
+        const { name: _, ...metadata } = childOf(thing);
+        if (!isThere)
+          await client.create(ConfigMap, { metadata: { ...metadata, generateName: "a-" } });
+      })(context);
+    },
+    found: [
+      /^response lost of step \d+, POST configmaps default\/a-\*; then event-late at step/,
+      "configmaps default/a-* (2): left over",
+    ],
   },
   {
     habit: "a call at the start whose failure ends the process",

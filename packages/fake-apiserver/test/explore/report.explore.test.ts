@@ -79,15 +79,15 @@ test("a report without a problem is the same in every run", async () => {
   ).toMatchInlineSnapshot(`
     {
       "faults": {
-        "conflict": 3,
-        "crash-after": 5,
-        "crash-after-down": 7,
-        "crash-before": 3,
-        "crash-before-down": 3,
+        "conflict": 4,
+        "crash-after": 7,
+        "crash-after-down": 5,
+        "crash-before": 2,
+        "crash-before-down": 2,
         "event-late": 2,
         "events-lost": 1,
         "hand-over": 1,
-        "response-lost": 4,
+        "response-lost": 5,
         "scenario-first": 1,
         "server-error": 6,
         "too-many-requests": 2,
@@ -135,7 +135,7 @@ test("a report without a problem is the same in every run", async () => {
           ],
         },
       ],
-      "simulated": 18730152,
+      "simulated": 18551738,
       "steps": [
         "LIST things",
         "WATCH things",
