@@ -222,8 +222,8 @@ const claims = [
       of("e", "cycle", 1_000, "WorkQueue, take", "ns/item"),
   },
   {
-    says: "a Controller that does nothing costs at most 3 of its bare queue per item, 1 worker",
-    most: 3,
+    says: "a Controller that does nothing costs at most 2 of its bare queue per item, 1 worker",
+    most: 2,
     value: ratio("e", "loop", 1, "ns/item", "Controller", "WorkQueue, await get"),
   },
   {

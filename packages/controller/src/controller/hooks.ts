@@ -2,7 +2,6 @@ import type { PassiveClock } from "@holdfast/clock";
 import { callSafely, messageOf, RepeatedLines } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import { type Logger, logSafely } from "../logger.ts";
-import type { QueueMetrics } from "../queue/work-queue-options.ts";
 
 /** Facts for a line. */
 interface Facts {
@@ -33,19 +32,19 @@ export class Hooks {
     if (more !== undefined) this.log("error", { hook, err, ...more }, "controller hook failed");
   }
 
-  /** The metrics of a queue, whose errors end neither a worker nor a stop. */
-  guarded(metrics: QueueMetrics | undefined): QueueMetrics | undefined {
+  /** Metrics whose errors are logged and end neither a worker nor a stop. */
+  guarded<Metrics extends object>(
+    hook: string,
+    metrics: Metrics | undefined,
+    methods: readonly (keyof Metrics)[],
+  ): Metrics | undefined {
     if (metrics === undefined) return undefined;
-    const hook = "queueMetrics";
-    return {
-      depth: (...facts) => this.call(hook, () => metrics.depth(...facts)),
-      added: () => this.call(hook, () => metrics.added()),
-      started: (...facts) => this.call(hook, () => metrics.started(...facts)),
-      finished: (...facts) => this.call(hook, () => metrics.finished(...facts)),
-      retried: () => this.call(hook, () => metrics.retried()),
-      watch: (...facts) => this.call(hook, () => metrics.watch(...facts)),
-      ended: () => this.call(hook, () => metrics.ended()),
-    };
+    const guards = methods.map((method) => {
+      const guard = (...facts: unknown[]): void =>
+        this.call(hook, () => Reflect.apply(metrics[method] as () => unknown, metrics, facts));
+      return [method, guard] as const;
+    });
+    return Object.fromEntries(guards) as unknown as Metrics;
   }
 
   /** A random number from `options.random`. An invalid number is logged and replaced by 0, which means no jitter. */

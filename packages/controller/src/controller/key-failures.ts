@@ -19,11 +19,12 @@ export class KeyFailures {
   }
 
   of(key: string): number {
-    let failures = 0;
-    this.#hooks.call("limiter", () => {
-      failures = requireWhole("limiter.requeues(key)", this.#limiter.requeues(key), 0);
-    });
-    return failures;
+    try {
+      return requireWhole("limiter.requeues(key)", this.#limiter.requeues(key), 0);
+    } catch (error) {
+      this.#hooks.failed("limiter", error);
+      return 0;
+    }
   }
 
   /** The outcome, a retry with its delay. The limiter counts only failures that may be retried. */

@@ -155,7 +155,7 @@ export class SourceRunner<Item> {
       clock,
       random,
       enqueue: (item: Item, options?: EnqueueOptions) => {
-        if (!attempt.signal.aborted) this.#enqueue(item, options, passage);
+        if (!attempt.aborted) this.#enqueue(item, options, passage);
         else if (!isReplaced) this.#reportLateEvent(stop);
       },
       failed: (error: unknown) => {
@@ -163,7 +163,7 @@ export class SourceRunner<Item> {
         this.#fail(error, "source reported an error");
       },
       listed: () => {
-        if (!attempt.signal.aborted) passage.listed();
+        if (!attempt.aborted) passage.listed();
       },
     };
     const run = async (): Promise<void> => {

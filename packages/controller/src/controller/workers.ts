@@ -1,5 +1,5 @@
 import { anything, callInOwnContext, type Kinds, read, requireString } from "@holdfast/kit";
-import type { ControllerMetrics } from "../controller-metrics.ts";
+import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metrics.ts";
 import type { Leadership } from "../leadership.ts";
 import { newerOf, type WorkItem } from "../queue/backlog.ts";
 import { AFTER_A_TURN } from "../queue/delayed-items.ts";
@@ -7,6 +7,7 @@ import { WorkQueue } from "../queue/work-queue.ts";
 import {
   ADD_OPTIONS,
   type KeyedWorkQueueOptions,
+  QUEUE_METRICS,
   type WorkQueueArguments,
 } from "../queue/work-queue-options.ts";
 import { outcomeOf, type Settlement } from "../reconcile/outcome.ts";
@@ -37,6 +38,7 @@ export class Workers<Item> {
   hasGivenBack = false;
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
+  readonly #metrics: ControllerMetrics | undefined;
   readonly #terms: Terms;
   /** The oldest first. In a map, settled runs survive most collections, which costs a third of a key. */
   readonly #runs: Run<Item>[] = [];
@@ -52,6 +54,7 @@ export class Workers<Item> {
     const { name, clock, limiter, aging, fairBy, queueMetrics, timeout, abortGrace } = options;
     this.#options = options;
     this.#hooks = hooks;
+    this.#metrics = hooks.guarded("metrics", options.metrics, CONTROLLER_METRICS);
     this.#terms = terms;
     this.#runOptions = { clock, timeout, abortGrace, onStuck: (run) => this.#replace(run) };
     this.#failures = new KeyFailures(options, hooks);
@@ -63,7 +66,7 @@ export class Workers<Item> {
       limiter,
       aging,
       fairBy,
-      metrics: hooks.guarded(queueMetrics),
+      metrics: hooks.guarded("queueMetrics", queueMetrics, QUEUE_METRICS),
       keyOf: keyOfTask,
     };
     // The compiler cannot see that a task is never a string, because its item type is generic.
@@ -187,7 +190,7 @@ export class Workers<Item> {
       const run = new Run(workItem, attempt, leadership, this.#runOptions);
       this.#runs.push(run);
       this.#busy++;
-      this.#measure((metrics) => metrics.activeWorkers(1));
+      this.#metrics?.activeWorkers(1);
       return run;
     }
     workItem.done();
@@ -201,7 +204,10 @@ export class Workers<Item> {
     run.settle();
     const settled = outcomeOf(settlement, aborted, key, this.#options.maxRetryAfter);
     const outcome = this.#failures.counted(key, settled);
-    this.#runs.splice(this.#runs.indexOf(run), 1);
+    const place = this.#runs.indexOf(run);
+    // Most often it is the oldest. A splice makes an array of what it removes.
+    if (place === 0) this.#runs.shift();
+    else this.#runs.splice(place, 1);
     switch (outcome.kind) {
       case "forget":
       case "drop":
@@ -223,9 +229,7 @@ export class Workers<Item> {
     }
     run.workItem.done();
     this.#reports.settled(run, outcome);
-    this.#measure((metrics) =>
-      metrics.reconciled(outcome.label, now - run.startedAt, aborted === "timeout"),
-    );
+    this.#metrics?.reconciled(outcome.label, now - run.startedAt, aborted === "timeout");
     this.#turns.spend(now);
     this.changes.resolveAll();
   }
@@ -273,12 +277,7 @@ export class Workers<Item> {
   /** A worker is free. */
   #free(): void {
     this.#busy--;
-    this.#measure((metrics) => metrics.activeWorkers(-1));
-  }
-
-  #measure(fact: (metrics: ControllerMetrics) => void): void {
-    const { metrics } = this.#options;
-    if (metrics !== undefined) this.#hooks.call("metrics", () => fact(metrics));
+    this.#metrics?.activeWorkers(-1);
   }
 }
 
