@@ -3,8 +3,8 @@ import {
   deferred,
   func,
   type Kinds,
+  read,
   requireFunction,
-  requireOptions,
   requireSignal,
 } from "@holdfast/kit";
 import { AbortCallback } from "./abort-list.ts";
@@ -109,10 +109,7 @@ function lateResult<Value>(
   given: ((value: Value) => unknown) | LateResult<Value>,
 ): LateResult<Value> {
   if (typeof given === "function") return { value: given };
-  // Not by `read`, which costs a twentieth of an attempt of `retry` with a time limit.
-  requireOptions("onLate", given, "abortable", LATE_RESULT);
-  if (given.value !== undefined) requireFunction("onLate.value", given.value);
-  if (given.error !== undefined) requireFunction("onLate.error", given.error);
+  read<LateResult<never>>("onLate", given as LateResult<never>, "abortable", LATE_RESULT);
   return given;
 }
 
