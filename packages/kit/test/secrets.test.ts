@@ -122,6 +122,30 @@ describe("the credentials of a request", () => {
     });
   });
 
+  it("are taken out of each of many texts, whichever came before", () => {
+    const secrets = new Secrets({ headers: [["authorization", "Bearer sesame-1"]] });
+    const texts = [
+      "Greeting",
+      "sesame-1",
+      "sesame-1",
+      "Greeting",
+      "Greeting",
+      "a sesame-1",
+      "",
+      "sesame-1",
+    ];
+    expect(texts.map((text) => secrets.hide(text))).toEqual([
+      "Greeting",
+      "[hidden]",
+      "[hidden]",
+      "Greeting",
+      "Greeting",
+      "a [hidden]",
+      "",
+      "[hidden]",
+    ]);
+  });
+
   it("are taken out of a value of any depth, without what is deep in it", () => {
     const secrets = new Secrets({ headers: [["authorization", "Bearer t0ken"]] });
     const hide = (one: string) => secrets.hide(one);
