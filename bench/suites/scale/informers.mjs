@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { cpuOfServer, memoryOfServer } from "../../machine.mjs";
@@ -53,10 +54,13 @@ function caching(transform) {
       pods.get({ namespace, name })?.metadata.resourceVersion === `${count + CHANGES}`;
     return async () => {
       const heap = liveBytes();
+      const delays = monitorEventLoopDelay({ resolution: 1 });
+      delays.enable();
       const lap = stopwatch();
       await synced(cluster);
       const list = lap();
       await until(isLast);
+      delays.disable();
       const changes = lap();
       const { maxRSS } = process.resourceUsage();
       return {
@@ -64,6 +68,7 @@ function caching(transform) {
         "cpu µs/change": perObject(changes, CHANGES),
         "heap MB": (liveBytes() - heap) / 1e6,
         "largest RSS MB": (maxRSS * 1_024) / 1e6,
+        "longest block ms, wall": delays.max / 1e6,
       };
     };
   };

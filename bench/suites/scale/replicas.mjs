@@ -29,7 +29,7 @@ export function simulated(options) {
     const { FakeClock } = await import("@holdfast/clock/testing");
     const { silentLogger } = await import("@holdfast/controller");
     const { builtIn, runOperator } = await import("@holdfast/kubernetes");
-    // Not a dependency of the bench: it is private there, and in no package's way.
+    // By its file: the bench needs it here alone, and has no dependency on it.
     const { FakeApi } = await import("../../../packages/fake-apiserver/dist/index.js");
     return async () => {
       const clock = new FakeClock();
