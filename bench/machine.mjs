@@ -43,3 +43,13 @@ export function cpuOfServer() {
     return Number.NaN;
   }
 }
+
+/** Resident bytes of the API server. NaN where there is no `/proc`. */
+export function memoryOfServer() {
+  try {
+    const status = readFileSync(`/proc/${process.env.API_PID}/status`, "utf8");
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -26,6 +26,24 @@ export function planOf(suites, { only, quick }, missing = {}) {
   return { jobs, skipped };
 }
 
+/** The suites with no more than the sizes and contenders that the claims read. */
+export function narrowed(suites, claims) {
+  const reads = claims.flatMap((claim) => claim.reads);
+  return suites.map((suite) => ({
+    ...suite,
+    cases: suite.cases.flatMap((kase) => {
+      const mine = reads.filter((read) => read.suite === suite.id && read.case === kase.id);
+      const contenders = Object.entries(kase.contenders).filter(([name]) =>
+        mine.some(({ contender }) => contender === name),
+      );
+      const sizes = kase.sizes.filter((each) => mine.some(({ size }) => size === each));
+      return mine.length === 0
+        ? []
+        : [{ ...kase, sizes, contenders: Object.fromEntries(contenders) }];
+    }),
+  }));
+}
+
 /** Whether a contender that is asked for needs something of that name. */
 export function isNeeded(name, suites, { only }) {
   return suites

@@ -2,7 +2,7 @@ import { number, table } from "./table.mjs";
 
 /** Everything that was measured, as text. */
 export function report(facts) {
-  const { verdicts, machine, versions, services, loads, suites, options } = facts;
+  const { verdicts, machine, versions, services, loads, suites, options, comparison } = facts;
   const lines = [
     `${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.platform}`,
     `Node ${machine.node} (V8 ${machine.v8}); load average ${loads.map((l) => l.toFixed(1)).join(" to ")}`,
@@ -18,6 +18,7 @@ export function report(facts) {
   }
   if (options.quick)
     lines.push("", "--quick: one round at small sizes. Do not quote these figures.");
+  else if (comparison !== undefined) lines.push("", ...comparisonLines(comparison));
   else lines.push("", ...verdictLines(verdicts, options.only.length === suites.length));
   return lines.join("\n");
 }
@@ -68,6 +69,21 @@ function verdictLines(verdicts, isWhole) {
       wanted(v),
       number(v.measured),
       v.gates ? `${v.verdict} (gates)` : v.verdict,
+    ]),
+  );
+}
+
+/** A claim that was worse was measured again. */
+function comparisonLines(comparison) {
+  return table(
+    ["claim", "kept", "of", "measured", "again", "now"],
+    comparison.map((claim) => [
+      claim.says,
+      number(claim.kept),
+      claim.date ?? "-",
+      number(claim.measured),
+      number(claim.again),
+      claim.state,
     ]),
   );
 }

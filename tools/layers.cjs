@@ -218,6 +218,7 @@ module.exports = {
       "@holdfast/outbox/testing",
       "@holdfast/kubernetes",
       "services",
+      "packages/fake-apiserver/dist",
       "npm:*",
     ],
   },

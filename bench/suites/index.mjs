@@ -7,6 +7,7 @@ import { loops } from "./loops.mjs";
 import { outbox } from "./outbox.mjs";
 import { outboxRivals } from "./outbox-rivals.mjs";
 import { replicated } from "./replicas/index.mjs";
+import { scale } from "./scale/index.mjs";
 import { sleeps } from "./sleeps.mjs";
 import { step } from "./step.mjs";
 import { workQueue } from "./work-queue.mjs";
@@ -24,4 +25,5 @@ export const suites = [
   kubernetes,
   outboxRivals,
   replicated,
+  scale,
 ];

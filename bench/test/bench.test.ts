@@ -91,6 +91,25 @@ describe("npm run bench", () => {
     expect(codes).toEqual([1, 0, 0, 1, 1]);
   });
 
+  it.runIf(built)("--quick exits with 1 and names the one contender that fails", async () => {
+    const isBroken =
+      'process.argv[1]?.endsWith("contender.mjs") && process.argv[5] === "GrpcBackoff"';
+    const code = `if (${isBroken}) throw new Error("broken on purpose")`;
+    const env = {
+      ...process.env,
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}`,
+    };
+    const quick = promisify(execFile)(process.execPath, [main, "--quick", "--only", "g"], { env });
+    const error = await quick.then(
+      () => expect.fail("the run exits with 0"),
+      (failure: { code: number; stdout: string }) => failure,
+    );
+    expect(error.code).toBe(1);
+    expect(error.stdout.match(/^.* failed: .*$/gm)).toEqual([
+      "GrpcBackoff failed: Error: broken on purpose",
+    ]);
+  });
+
   it("finds what an operator has measured among the lines of its log", () => {
     const result = { cpu: 1, wall: 2.5, rss: 3 };
     const line = JSON.stringify(result);
@@ -108,7 +127,7 @@ describe("npm run bench", () => {
     const gates = judge([]).filter((claim) => claim.gates);
     expect(gates.map(({ says }) => says.split(":")[0])).toEqual([
       "sleeps on one signal are linear",
-      "the same, FakeClock",
+      "sleeps on one signal are linear",
       "a failed attempt of retry costs at most 1.25 of a bare loop that a signal ends",
     ]);
     const judged = judge([]).filter(({ most, least }) => most !== undefined || least !== undefined);
@@ -168,7 +187,7 @@ describe("npm run bench", () => {
     const wrong = promisify(execFile)(process.execPath, [main, "--only", "z"]);
     await expect(wrong).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("--only takes a, b, c, d, e, f, g, h, i, k, l, m, got z"),
+      stderr: expect.stringContaining("--only takes a, b, c, d, e, f, g, h, i, k, l, m, n, got z"),
     });
   });
 });

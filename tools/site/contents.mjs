@@ -49,6 +49,7 @@ export const contents = [
     title: "In production",
     pages: [
       "docs/running-in-production.md",
+      "docs/how-far-it-goes.md",
       "docs/graceful-shutdown.md",
       "docs/metrics.md",
       "docs/security.md",

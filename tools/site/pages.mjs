@@ -111,6 +111,13 @@ export const pages = new Map(
       keywords:
         "sharding shards partition keys replicas scale out horizontally consistent hash distribute work active active",
     },
+    "docs/how-far-it-goes.md": {
+      title: "How far it goes: objects, events, keys and replicas of a Node.js operator",
+      description:
+        "Memory and CPU of one process and of the API server at 10,000, 50,000 and 200,000 objects and 1 to 16 replicas, and what to do beyond.",
+      keywords:
+        "scale scaling limits capacity planning sizing memory heap cpu 100000 objects pods informer how many replicas throughput",
+    },
     "docs/running-in-production.md": {
       title: "Start, stop and observe a Node.js service",
       description: "Start in order, stop in reverse, health checks, metrics, logs and tracing.",
