@@ -25,9 +25,9 @@ export function refusal(error: unknown): ApiResponse {
 }
 
 /** The response of `work`, or that for its failure. */
-export function orRefusal(work: () => ApiResponse): ApiResponse {
+export async function orRefusal(work: () => Promise<ApiResponse>): Promise<ApiResponse> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     return refusal(error);
   }

@@ -10,7 +10,6 @@ import type { ServedResource } from "./resource/served-resource.ts";
 import { respond } from "./respond.ts";
 import type { ResponseBody } from "./response-body.ts";
 import type { Rights } from "./rights.ts";
-import { admit } from "./write/admission.ts";
 import { Objects, type ObjectsOptions } from "./write/objects.ts";
 
 /** Parts of the server. */
@@ -70,7 +69,7 @@ export class ApiServer {
       const pause = (delay: number): Promise<void> => body.pause(this.#objects.clock, delay);
       const fault = this.faults.find(entry);
       await meetFault(fault, request, pause);
-      const response = responseOf(fault) ?? this.#carryOut(read, refused, rights);
+      const response = responseOf(fault) ?? (await this.#carryOut(read, refused, rights));
       if (response.delay !== undefined) await pause(response.delay);
       breakResponse(fault, request, body);
       entry.status = response.status;
@@ -81,19 +80,18 @@ export class ApiServer {
     }
   }
 
-  #carryOut(
+  async #carryOut(
     { call, right, fixed }: ReadRequest,
     refused: ApiResponse | undefined,
     rights: Rights | undefined,
-  ): ApiResponse {
+  ): Promise<ApiResponse> {
     if (call === undefined) return refused ?? fixed;
     const requireVerb = (verb: string): void => rights?.require({ ...right, verb });
-    const carryOut = (): ApiResponse => {
+    const carryOut = async (): Promise<ApiResponse> => {
       requireReadable(call.body);
-      const writes = admit(this.#objects, call, requireVerb);
-      return respond(this.#objects, call, writes);
+      return await respond(this.#objects, call, requireVerb);
     };
-    const response = refused ?? orRefusal(carryOut);
+    const response = refused ?? (await orRefusal(carryOut));
     const old = call.served.deprecation;
     return old === undefined ? response : warnedOf(response, old);
   }

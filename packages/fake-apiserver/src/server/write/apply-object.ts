@@ -37,7 +37,11 @@ import type { WriteOptions } from "./write-options.ts";
  *
  * @throws Failure for a body that cannot be applied, and for fields that others own
  */
-export function admitApply(objects: Objects, call: ApiCall, options: WriteOptions): AdmittedWrite {
+export async function admitApply(
+  objects: Objects,
+  call: ApiCall,
+  options: WriteOptions,
+): Promise<AdmittedWrite> {
   const old = objects.find(call);
   const { given, unknown } = readApplied(call, options, old);
   if (old === undefined) requireNew(call, given);
@@ -51,7 +55,7 @@ export function admitApply(objects: Objects, call: ApiCall, options: WriteOption
     return { call, name: call.name, old, object: old, options, status: 200 };
   const { object: submitted, managers = [] } = result ?? { object: given };
   const owned = { ...options, managers };
-  return admitSubmitted(call, { submitted, options: owned, unknown }, () =>
+  return await admitSubmitted(call, { submitted, options: owned, unknown }, () =>
     old === undefined
       ? newObject(objects, call, withoutVersion(submitted), owned)
       : changedObject(objects, call, { old, submitted }, owned),

@@ -22,12 +22,12 @@ import type { WriteOptions } from "./write-options.ts";
  *
  * @throws Failure if `submitted` is not valid, or names another version or uid
  */
-export function changedObject(
+export async function changedObject(
   objects: Objects,
   call: ApiCall,
   { old, submitted }: { readonly old: JsonObject; readonly submitted: JsonObject },
   options: WriteOptions,
-): AdmittedWrite {
+): Promise<AdmittedWrite> {
   const { served, subresource, name } = call;
   requireCurrent(call, old, submitted);
   const updated = updatedObject(call, old, submitted, options);

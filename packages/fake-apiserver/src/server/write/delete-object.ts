@@ -125,7 +125,11 @@ const POLICIES: readonly unknown[] = ["Foreground", "Background", "Orphan"];
  *
  * @throws Failure if the object does not exist, or is not the one that the deletion names
  */
-export function admitDelete(objects: Objects, call: ApiCall, deletion: Deletion): AdmittedWrite {
+export async function admitDelete(
+  objects: Objects,
+  call: ApiCall,
+  deletion: Deletion,
+): Promise<AdmittedWrite> {
   const old = objects.get(call);
   const metadata = metadataOf(old);
   requirePreconditions(call, metadata, deletion);
@@ -136,18 +140,6 @@ export function admitDelete(objects: Objects, call: ApiCall, deletion: Deletion)
   const object = { ...old, metadata: markedMetadata(metadata, finalizers, objects.now()) };
   // A server accepts a wish for dependents' deletion, and promises nothing.
   return { ...write, object, status: keepsNone ? 202 : 200 };
-}
-
-/** The deletions of the objects that a call selects. */
-export function* admitCollectionDelete(
-  objects: Objects,
-  call: ApiCall,
-  deletion: Deletion,
-): Generator<AdmittedWrite> {
-  for (const object of objects.selected(call)) {
-    const { name, namespace } = metadataOf(object) as { name: string; namespace?: string };
-    yield admitDelete(objects, { ...call, name, namespace }, deletion);
-  }
 }
 
 /** The metadata of an object that is being deleted. One that was marked already gets these finalizers. */

@@ -15,12 +15,12 @@ import type { WriteOptions } from "./write-options.ts";
  *
  * @throws Failure if the object is not valid or exists already
  */
-export function newObject(
+export async function newObject(
   objects: Objects,
   call: ApiCall,
   submitted: JsonObject,
   options: WriteOptions,
-): AdmittedWrite {
+): Promise<AdmittedWrite> {
   const { served } = call;
   if (!options.isDryRun) requireNoVersion(submitted);
   const normal = normalize(

@@ -84,6 +84,14 @@ export class Objects {
     return `${new Date(this.time()).toISOString().slice(0, 19)}Z`;
   }
 
+  /** Whether the object of a write is as it was when the write was made. */
+  isCurrent({ call, name, old }: AdmittedWrite): boolean {
+    const now = this.state.store(call.served.storeKey).get(keyOfCall(call, name));
+    const versionOf = (object: JsonObject | undefined): unknown =>
+      object && metadataOf(object)["resourceVersion"];
+    return versionOf(now) === versionOf(old);
+  }
+
   /**
    * Carries a write out, unless it is a dry run or changes nothing.
    *

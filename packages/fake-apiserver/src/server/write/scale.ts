@@ -50,7 +50,7 @@ export function getScale(objects: Objects, call: ApiCall): JsonObject {
  *
  * @throws Failure for an object that does not exist, and a number of replicas that is none
  */
-export function admitScale(objects: Objects, call: ApiCall): AdmittedWrite {
+export async function admitScale(objects: Objects, call: ApiCall): Promise<AdmittedWrite> {
   const { specReplicas } = call.served.scale as ScalePaths;
   const old = objects.get(call);
   const isPatch = call.verb === "patch";
@@ -66,7 +66,7 @@ export function admitScale(objects: Objects, call: ApiCall): AdmittedWrite {
   const scaled = withValue(old, specReplicas, replicas);
   const given = pick(metadataOf(scale), isPatch ? ["resourceVersion"] : ["resourceVersion", "uid"]);
   const submitted = { ...scaled, metadata: { ...metadataOf(scaled), ...given } };
-  return changedObject(objects, call, { old, submitted }, writeOptionsOf(call, kind));
+  return await changedObject(objects, call, { old, submitted }, writeOptionsOf(call, kind));
 }
 
 /** @throws Failure for a body that is no Scale, or belongs to another name or namespace */
