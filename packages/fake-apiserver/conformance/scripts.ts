@@ -15,6 +15,7 @@ import { rules } from "./scripts/rules.ts";
 import { schemas } from "./scripts/schemas.ts";
 import { status } from "./scripts/status.ts";
 import { watches } from "./scripts/watches.ts";
+import { webhooks } from "./scripts/webhooks.ts";
 import { writes } from "./scripts/writes.ts";
 import { tables } from "./tables.ts";
 
@@ -37,4 +38,5 @@ export const scripts: Readonly<Record<string, readonly Script[]>> = {
   details,
   discovery,
   rights,
+  webhooks,
 };

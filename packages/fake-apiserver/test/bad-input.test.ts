@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import * as root from "@holdfast/fake-apiserver";
-import { explore, FakeApi, type Fault } from "@holdfast/fake-apiserver";
+import { explore, FakeApi, type Fault, type HookFault } from "@holdfast/fake-apiserver";
 import type { Kinds } from "@holdfast/kit";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
@@ -12,7 +12,7 @@ import {
   FAKE_API_OPTIONS,
   FAKE_API_START_OPTIONS,
 } from "../src/server/fake-api.ts";
-import { FAULT_RULE, FAULTS } from "../src/server/faults.ts";
+import { FAULT_RULE, FAULTS, HOOK_FAULT_RULE, HOOK_FAULTS } from "../src/server/faults.ts";
 
 const { all, constructs, except, method, required, text } = kinds;
 
@@ -21,7 +21,11 @@ const f = (): never => {
   throw new Error("a call with bad arguments must not get this far");
 };
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
-const api = new FakeApi({ clock, resources: [ConfigMap] });
+const hook = {
+  configuration: { type: "validating", name: "a.b.c", rules: [] },
+  review: f,
+} as const;
+const api = new FakeApi({ clock, resources: [ConfigMap], webhooks: [hook] });
 
 const isObject = kinds.anyObject;
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
@@ -43,6 +47,20 @@ const own = {
       value,
       error: `RangeError: ${path} must be "kept" or "lost", got ${JSON.stringify(value)}`,
     })),
+  webhooks: kinds.arrayOf(
+    all(isObject, kinds.fields({ configuration: isObject, review: kinds.func })),
+  ),
+  hookFault: kinds.data({
+    type: required(
+      all(
+        text,
+        except(
+          "burn",
+          'RangeError: rule.fault.type must be one of down, slow, refuses, status, got "burn"',
+        ),
+      ),
+    ),
+  }),
   fault: orFunction(
     kinds.data({
       type: required(
@@ -69,6 +87,13 @@ const faults: readonly Fault[] = [
   { type: "delay", delay: 1 },
 ];
 
+const hookFaults: readonly HookFault[] = [
+  { type: "down" },
+  { type: "slow" },
+  { type: "refuses" },
+  { type: "status", status: 503 },
+];
+
 const doors = [
   kinds.rejects(
     explore,
@@ -86,7 +111,7 @@ const doors = [
   ),
   constructs(
     FakeApi,
-    [{ clock, resources: [ConfigMap] }],
+    [{ clock, resources: [ConfigMap], webhooks: [hook] }],
     ["options", required(options(FAKE_API_OPTIONS))],
   ),
   method(api, "start", "rejects", [{}], ["options", options(FAKE_API_START_OPTIONS)]),
@@ -101,6 +126,22 @@ const doors = [
       ["rule", kinds.fields({ fault: orFunction(options<object>(FAULTS[fault.type])) })],
     ),
   ),
+  method(
+    api,
+    "intercept",
+    "throws",
+    [{ hook, fault: { type: "down" } }],
+    ["rule", options(HOOK_FAULT_RULE)],
+  ),
+  ...hookFaults.map((fault) =>
+    method(
+      api,
+      "intercept",
+      "throws",
+      [{ hook, fault }],
+      ["rule", kinds.fields({ fault: options<object>(HOOK_FAULTS[fault.type]) })],
+    ),
+  ),
   method(api, "listen", "rejects", [{}], ["options", options(FAKE_API_LISTEN_OPTIONS)]),
 ];
 
@@ -110,6 +151,12 @@ kinds.testBadInput(doors, () => {
 });
 
 kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root }, doors, []);
+
+it("a fault names a webhook that the server does not have", () => {
+  expect(() => api.intercept({ hook: { ...hook }, fault: { type: "down" } })).toThrow(
+    new RangeError("rule.hook must be one of options.webhooks of this FakeApi"),
+  );
+});
 
 it("explore names the list without to who gives it by its old name", async () => {
   const old: object = { setup: f, resources: [ConfigMap], scenario: f, faults: ["conflict"] };

@@ -180,6 +180,22 @@ export function internalError(error: unknown): Failure {
   return new Failure(500, { reason: "InternalError", message });
 }
 
+/** An error that the server itself met. */
+export function internalFailure(message: string): Failure {
+  return new Failure(500, {
+    reason: "InternalError",
+    message: `Internal error occurred: ${message}`,
+    details: { causes: [{ message }] },
+  });
+}
+
+/** A request that took longer than the server lets one take. */
+export function timedOut(): Failure {
+  const message =
+    "Timeout: request did not complete within requested timeout - context deadline exceeded";
+  return new Failure(504, { reason: "Timeout", message, details: {} });
+}
+
 /** A feature of a real server that the fake server lacks. */
 export function notImplemented(message: string): Failure {
   return new Failure(501, { reason: "NotImplemented", message });

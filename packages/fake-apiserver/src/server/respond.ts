@@ -1,5 +1,5 @@
 import { type JsonObject, metadataOf } from "../object/json.ts";
-import { type ApiResponse, warningHeaders } from "./api-response.ts";
+import type { ApiResponse } from "./api-response.ts";
 import type { ApiCall } from "./request/api-call.ts";
 import { listObjects, requireKnownVersion } from "./request/list-objects.ts";
 import { representationOf } from "./request/representation.ts";
@@ -39,7 +39,7 @@ export async function respond(
       if (call.verb === "delete" && write.isRemoved)
         return { status: 200, json: removedStatus(write) };
       const { status, warnings = [] } = write;
-      return { status, json: shown(objects, call, object), headers: warningHeaders(warnings) };
+      return { status, json: shown(objects, call, object), warnings };
     }
   }
 }

@@ -1,4 +1,5 @@
 import type { ServedResource } from "../resource/served-resource.ts";
+import type { Admission } from "../webhooks/admission.ts";
 
 /** Verb of a request, as in the audit log of Kubernetes. */
 export type FakeVerb =
@@ -25,6 +26,9 @@ export interface ApiCall {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
+
+  /** The webhooks that a write asks. Undefined: none. */
+  readonly admission?: Admission | undefined;
 }
 
 /** Key of an object in its store. */

@@ -60,7 +60,12 @@ async function admitUpdate(
   return await admitSubmitted(call, { submitted, options, unknown }, async () => {
     const old = objects.find(call);
     if (old !== undefined || !served.canPutNew || subresource !== undefined)
-      return await changedObject(objects, call, { old: old ?? objects.get(call), submitted }, options);
+      return await changedObject(
+        objects,
+        call,
+        { old: old ?? objects.get(call), submitted },
+        options,
+      );
     requireVerb("create");
     return await newObject(objects, call, newByPut(call, submitted), options);
   });

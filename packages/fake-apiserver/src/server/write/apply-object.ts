@@ -26,7 +26,7 @@ import { changedObject } from "./changed-object.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 import { newObject } from "./new-object.ts";
 import type { AdmittedWrite, Objects } from "./objects.ts";
-import { applied } from "./ownership.ts";
+import { applied, managersOf } from "./ownership.ts";
 import { requirePlace } from "./read-object.ts";
 import { requireNumber, withoutVersion } from "./stale.ts";
 import { admitSubmitted } from "./submitted.ts";
@@ -51,9 +51,12 @@ export async function admitApply(
     const part = ownPart(call, call.served.isBuiltIn ? decodeTyped(call, given) : given);
     return applied(old, part, { call, options, now: objects.now() });
   });
-  if (result === undefined && old !== undefined)
+  if (result === undefined && old !== undefined && call.admission === undefined)
     return { call, name: call.name, old, object: old, options, status: 200 };
-  const { object: submitted, managers = [] } = result ?? { object: given };
+  const { object: submitted, managers } = result ?? {
+    object: old ?? given,
+    managers: managersOf(old),
+  };
   const owned = { ...options, managers };
   return await admitSubmitted(call, { submitted, options: owned, unknown }, () =>
     old === undefined

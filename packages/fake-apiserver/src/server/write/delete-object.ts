@@ -134,6 +134,12 @@ export async function admitDelete(
   const metadata = metadataOf(old);
   requirePreconditions(call, metadata, deletion);
   const { options, propagation, keepsNone } = deletion;
+  // The deletion of a collection names no object.
+  const reviewed = call.verb === "deletecollection" ? "" : call.name;
+  const about = { name: reviewed, object: null, old } as const;
+  const review = { operation: "DELETE", ...about, options, propagation } as const;
+  await call.admission?.mutate(call, review, (object) => object);
+  await call.admission?.validate(call, review);
   const finalizers = finalizersFor(stringsOf(metadata["finalizers"]), propagation);
   const write = { call, name: call.name, old, options };
   if (finalizers.length === 0) return { ...write, object: old, isRemoved: true, status: 200 };

@@ -113,7 +113,8 @@ export class Objects {
   }
 }
 
-function withVersion(object: JsonObject, version: unknown): JsonObject {
+/** An object at a version. */
+export function withVersion(object: JsonObject, version: unknown): JsonObject {
   const metadata = orderedMetadata({ ...metadataOf(object), resourceVersion: version });
   return { ...object, metadata };
 }

@@ -50,8 +50,12 @@ export function ownedAfterUpdate(
   next: JsonObject,
   write: OwnedWrite & { readonly given: unknown },
 ): JsonObject {
-  const managedFields = managedAfterUpdate(old, next, write);
-  return { ...next, metadata: defined({ ...metadataOf(next), managedFields }) };
+  return withManagers(next, managedAfterUpdate(old, next, write));
+}
+
+/** An object with these entries as its `metadata.managedFields`. */
+export function withManagers(object: JsonObject, managedFields: unknown): JsonObject {
+  return { ...object, metadata: defined({ ...metadataOf(object), managedFields }) };
 }
 
 function managedAfterUpdate(
@@ -133,7 +137,8 @@ function ownershipOptions(
   return { type: fieldType, typeAt, writer, isOwnable };
 }
 
-function managersOf(object: JsonObject | undefined): readonly Manager[] {
+/** The owners of the fields of an object. */
+export function managersOf(object: JsonObject | undefined): readonly Manager[] {
   return readManagers(object && metadataOf(object)["managedFields"]);
 }
 
