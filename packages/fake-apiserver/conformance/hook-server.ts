@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bodyText, type SeenReview, type Send } from "./run-script.ts";
 import type { ScriptWebhook } from "./script.ts";
+import { convertTask } from "./tasks.ts";
 
 const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1";
 const PROBED = "/api/v1/namespaces/default/serviceaccounts";
@@ -93,6 +94,22 @@ export class HookServer implements AsyncDisposable {
     };
   }
 
+  /** Defines the resource with versions, which this server converts. */
+  async define(send: Send, crd: object, signal: AbortSignal): Promise<void> {
+    const { port } = this.#server.address() as AddressInfo;
+    const caBundle = Buffer.from(this.#cert).toString("base64");
+    const clientConfig = { url: `https://127.0.0.1:${port}/convert`, caBundle };
+    const webhook = { clientConfig, conversionReviewVersions: ["v1"] };
+    const { spec } = crd as { readonly spec: object };
+    const body = { ...crd, spec: { ...spec, conversion: { strategy: "Webhook", webhook } } };
+    const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const { status, text } = await call(send, "POST", path, body, signal);
+    if (status !== 201) throw new Error(text);
+    for (const version of ["v1", "v2"])
+      while ((await call(send, "GET", tasksPath(version), undefined, signal)).status !== 200)
+        await sleep(20, undefined, { signal });
+  }
+
   #entryOf({ configuration, fault }: ScriptWebhook): object {
     const { type: _, ...entry } = configuration;
     const { port } = this.#server.address() as AddressInfo;
@@ -135,6 +152,12 @@ export class HookServer implements AsyncDisposable {
     const { request } = JSON.parse(await bodyText({ status: 0, headers: {}, body: incoming })) as {
       request: Record<string, unknown>;
     };
+    outgoing.setHeader("content-type", "application/json");
+    if (incoming.url?.startsWith("/convert") === true) {
+      const kind = { apiVersion: "apiextensions.k8s.io/v1", kind: "ConversionReview" };
+      outgoing.end(JSON.stringify({ ...kind, response: conversionOf(request) }));
+      return;
+    }
     const name = (incoming.url as string).replace(/^\/|\?.*$/g, "");
     const entry = this.#hooks.find(({ hook }) => hook.configuration.name === name);
     const { fault } = entry?.hook ?? {};
@@ -151,8 +174,26 @@ export class HookServer implements AsyncDisposable {
     }
     const answer = entry?.hook.answer(request) ?? { allowed: false };
     const kind = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" };
-    outgoing.setHeader("content-type", "application/json");
     outgoing.end(JSON.stringify({ ...kind, response: { uid: request["uid"], ...answer } }));
+  }
+}
+
+function tasksPath(version: string): string {
+  return `/apis/converted.example.org/${version}/tasks`;
+}
+
+function conversionOf(request: Readonly<Record<string, unknown>>): object {
+  const { uid, desiredAPIVersion, objects } = request as {
+    readonly uid: string;
+    readonly desiredAPIVersion: string;
+    readonly objects: readonly Record<string, unknown>[];
+  };
+  try {
+    const version = desiredAPIVersion.split("/")[1] as string;
+    const convertedObjects = objects.map((object) => convertTask(object, version));
+    return { uid, convertedObjects, result: { status: "Success" } };
+  } catch (error) {
+    return { uid, result: { status: "Failure", message: (error as Error).message } };
   }
 }
 

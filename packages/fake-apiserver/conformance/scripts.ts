@@ -2,6 +2,7 @@
 import type { Script } from "./script.ts";
 import { applies } from "./scripts/applies.ts";
 import { builtIns } from "./scripts/built-ins.ts";
+import { conversions } from "./scripts/conversions.ts";
 import { coordination } from "./scripts/coordination.ts";
 import { deletions } from "./scripts/deletions.ts";
 import { details } from "./scripts/details.ts";
@@ -39,4 +40,5 @@ export const scripts: Readonly<Record<string, readonly Script[]>> = {
   discovery,
   rights,
   webhooks,
+  conversions,
 };

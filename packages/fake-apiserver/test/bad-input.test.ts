@@ -154,7 +154,9 @@ kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root }, door
 
 it("a fault names a webhook that the server does not have", () => {
   expect(() => api.intercept({ hook: { ...hook }, fault: { type: "down" } })).toThrow(
-    new RangeError("rule.hook must be one of options.webhooks of this FakeApi"),
+    new RangeError(
+      "rule.hook must be one of options.webhooks of this FakeApi, or a resource that it converts",
+    ),
   );
 });
 

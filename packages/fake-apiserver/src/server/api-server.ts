@@ -8,6 +8,7 @@ import {
   breakResponse,
   type FakeRequest,
   Faults,
+  type HookFaultRule,
   HookFaults,
   meetFault,
   responseOf,
@@ -20,6 +21,7 @@ import { respond } from "./respond.ts";
 import type { ResponseBody } from "./response-body.ts";
 import type { Rights } from "./rights.ts";
 import { Admission } from "./webhooks/admission.ts";
+import { withFailures } from "./webhooks/conversion.ts";
 import type { Webhook, WebhookCaller } from "./webhooks/webhook.ts";
 import { Objects, type ObjectsOptions } from "./write/objects.ts";
 
@@ -68,7 +70,13 @@ export class ApiServer {
     this.#webhookContext = webhookContext;
     this.#log = new RequestLog(keptRequests);
     this.#objects = new Objects(options);
-    this.#served = served;
+    this.#served = served.map((one) => withFailures(one, this.hookFaults));
+  }
+
+  /** The webhooks, and the resources that are converted. */
+  get hooks(): readonly HookFaultRule["hook"][] {
+    const converted = this.#served.filter(({ convert }) => convert !== undefined);
+    return [...this.webhooks, ...converted.map(({ resource }) => resource)];
   }
 
   /** The latest requests. */
@@ -78,7 +86,7 @@ export class ApiServer {
 
   /** Serves other resources from now on, as after a change of their definitions. */
   serve(served: readonly ServedResource[]): void {
-    this.#served = served;
+    this.#served = served.map((one) => withFailures(one, this.hookFaults));
   }
 
   /**

@@ -29,7 +29,7 @@ export class Failure extends Error {
   readonly status: JsonObject;
 
   /** Milliseconds until the server responds. */
-  readonly delay: number | undefined;
+  delay: number | undefined;
 
   /** Texts for the writer. */
   warnings: readonly string[] = [];

@@ -341,7 +341,7 @@ export class FakeApi {
   intercept(rule: FaultRule | HookFaultRule): Disposable {
     requireOptions("rule", rule);
     const { server } = this;
-    return "hook" in rule ? server.hookFaults.add(rule, server.webhooks) : server.faults.add(rule);
+    return "hook" in rule ? server.hookFaults.add(rule, server.hooks) : server.faults.add(rule);
   }
 
   /**

@@ -124,10 +124,17 @@ export type HookFault =
       readonly retryAfter?: number | undefined;
     };
 
+/** The conversion of a resource with versions, named by its definition. */
+export interface ConversionHook {
+  readonly crd?: object | undefined;
+}
+
 /** A fault, and the calls of a webhook that meet it. */
 export interface HookFaultRule {
-  /** The webhook: one of those that the server has. */
-  readonly hook: Webhook;
+  /** The webhook: one of those that the server has, or a resource whose objects are converted. */
+  readonly hook: Webhook | ConversionHook;
+
+  /** The fault. The conversion of a resource is not asked again, and answers nothing after a delay. */
   readonly fault: HookFault;
 
   /** Number of calls that meet the fault; later ones do not. At least 1. Default: `Infinity`. */
@@ -215,23 +222,29 @@ export class HookFaults {
    * @param hooks - the webhooks of the server
    * @throws RangeError or TypeError that names the option
    */
-  add(rule: HookFaultRule, hooks: readonly Webhook[]): Disposable {
+  add(rule: HookFaultRule, hooks: readonly HookFaultRule["hook"][]): Disposable {
     const given = read("rule", rule, "intercept", HOOK_FAULT_RULE);
-    if (!hooks.includes(given.hook))
-      throw new RangeError("rule.hook must be one of options.webhooks of this FakeApi");
+    if (!hooks.some((hook) => isSame(hook, given.hook)))
+      throw new RangeError(
+        "rule.hook must be one of options.webhooks of this FakeApi, or a resource that it converts",
+      );
     const entry = { rule: given, left: given.times ?? Number.POSITIVE_INFINITY };
     this.#rules.add(entry);
     return { [Symbol.dispose]: () => void this.#rules.delete(entry) };
   }
 
   /** The fault of the latest rule for a webhook. */
-  find(hook: Webhook): HookFault | undefined {
-    const entry = [...this.#rules].reverse().find(({ rule }) => rule.hook === hook);
+  find(hook: HookFaultRule["hook"]): HookFault | undefined {
+    const entry = [...this.#rules].reverse().find(({ rule }) => isSame(rule.hook, hook));
     if (entry === undefined) return undefined;
     entry.left -= 1;
     if (entry.left === 0) this.#rules.delete(entry);
     return entry.rule.fault;
   }
+}
+
+function isSame(a: HookFaultRule["hook"], b: HookFaultRule["hook"]): boolean {
+  return a === b || ("crd" in a && "crd" in b && a.crd !== undefined && a.crd === b.crd);
 }
 
 /** The rules that are in force. */

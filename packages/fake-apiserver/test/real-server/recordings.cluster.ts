@@ -11,6 +11,7 @@ import { readRecording, writeRecording } from "../../conformance/recordings.ts";
 import { bodyText, runScript } from "../../conformance/run-script.ts";
 import { callersOf, namespaceOf, type Script, type ScriptRules } from "../../conformance/script.ts";
 import { scripts } from "../../conformance/scripts.ts";
+import { taskCrd } from "../../conformance/tasks.ts";
 
 const isRecording = process.env["HOLDFAST_RECORD"] === "1";
 let server: ApiServer;
@@ -26,6 +27,7 @@ beforeAll(async () => {
   operatorToken = strict.serviceAccountToken("default", "operator");
   hooks = await HookServer.start();
   const signal = AbortSignal.timeout(60_000);
+  await hooks.define(sendAs(server.adminToken), taskCrd, signal);
   for (const one of [server, strict]) await prepareServer(sendAs(one.adminToken, one), signal);
 });
 

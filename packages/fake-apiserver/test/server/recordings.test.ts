@@ -15,8 +15,9 @@ import {
 } from "../../conformance/script.ts";
 import { scripts } from "../../conformance/scripts.ts";
 import { tableCrds } from "../../conformance/tables.ts";
+import { convertTask, taskCrd } from "../../conformance/tasks.ts";
 import { ApiServer } from "../../src/server/api-server.ts";
-import { servedVersions } from "../../src/server/resource/served-resource.ts";
+import { servedResources } from "../../src/server/resource/served-resource.ts";
 import { Rights } from "../../src/server/rights.ts";
 import { ApiState } from "../../src/server/state/api-state.ts";
 import type { Webhook } from "../../src/server/webhooks/webhook.ts";
@@ -42,9 +43,10 @@ const resources = [
   fromCrd(zoneCrd),
   fromCrd(formatCrd),
   fromCrd(ruleCrd),
+  { ...fromCrd(taskCrd), convert: convertTask },
   ...tableCrds.map((crd) => fromCrd(crd)),
 ];
-const served = resources.flatMap(servedVersions);
+const served = servedResources(resources);
 
 const known = scripts;
 

@@ -92,7 +92,8 @@ function updatedObject(
   const merged = isOfStatus
     ? defined({ ...old, status: submitted["status"] })
     : defined({ ...submitted, ...(served.hasStatus && { status: old["status"] }) });
-  const { object: next } = normalize(served, merged, managers !== undefined);
+  const { object: read } = normalize(served, merged, managers !== undefined);
+  const next = isOfStatus ? defined({ ...old, status: read["status"] }) : read;
   const metadata = keptMetadata(old, isOfStatus ? old : next);
   const generation = metadata["generation"];
   if (typeof generation === "number" && !isEqual(specOf(served, old), specOf(served, next)))

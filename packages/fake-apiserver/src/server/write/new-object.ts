@@ -4,7 +4,7 @@ import { defined, type JsonObject, metadataOf, without } from "../../object/json
 import { finalizerWarnings } from "../../object/metadata-causes.ts";
 import { alreadyExists } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
-import { normalize } from "../resource/normalize.ts";
+import { asStored, normalize } from "../resource/normalize.ts";
 import { madeUid } from "./made-uid.ts";
 import type { AdmittedWrite, Objects } from "./objects.ts";
 import { ownedAfterUpdate, withManagers } from "./ownership.ts";
@@ -50,6 +50,8 @@ export async function newObject(
   const name = metadataOf(made)["name"] as string;
   const object = owned(made);
   await admission?.validate(call, { ...review, name, object });
+  // A server makes what it stores before it looks whether the name is free.
+  if (served.convert !== undefined) asStored(served, object);
   if (objects.has(call, name))
     throw alreadyExists(served, name, metadataOf(admitted)["generateName"]);
   requireStorable(call, object);

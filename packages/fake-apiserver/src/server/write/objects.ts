@@ -108,7 +108,8 @@ export class Objects {
     const stored = options.managers === undefined ? object : withoutUnwantedNulls(served, object);
     const same = withVersion(stored, version);
     if (options.isDryRun || (old !== undefined && isEqual(same, old))) return same;
-    const write = (made: string) => withVersion(asStored(served, stored), made);
+    const kept = asStored(served, stored);
+    const write = (made: string) => withVersion(kept, made);
     return asServed(served, this.state.write(served.storeKey, key, write) as JsonObject);
   }
 }
