@@ -30,7 +30,13 @@ const api = new FakeApi({ clock, resources: [ConfigMap], webhooks: [hook] });
 const isObject = kinds.anyObject;
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
 
-const ofOperators = { ...ofSettings, resources: kinds.arrayOf(isResource), shards: isObject };
+const isHook = all(isObject, kinds.fields({ configuration: isObject, review: kinds.func }));
+const ofOperators = {
+  ...ofSettings,
+  resourceList: kinds.arrayOf(isResource),
+  webhookList: kinds.arrayOf(isHook),
+  shards: isObject,
+};
 /** Functions are allowed too. */
 function orFunction(kind: kinds.Kind): kinds.Kind {
   return (path, valid) => kind(path, valid).filter(({ value }) => typeof value !== "function");
@@ -47,9 +53,7 @@ const own = {
       value,
       error: `RangeError: ${path} must be "kept" or "lost", got ${JSON.stringify(value)}`,
     })),
-  webhooks: kinds.arrayOf(
-    all(isObject, kinds.fields({ configuration: isObject, review: kinds.func })),
-  ),
+  webhookList: kinds.arrayOf(isHook),
   hookFault: kinds.data({
     type: required(
       all(
@@ -105,6 +109,7 @@ const doors = [
         without: ["conflict"],
         recreates: [ConfigMap],
         resourcesFrom: [ConfigMap],
+        webhooks: [hook],
       },
     ],
     ["options", required(kinds.optionsOf(EXPLORE_OPTIONS, ofOperators))],

@@ -22,6 +22,7 @@ import type { ResponseBody } from "./response-body.ts";
 import type { Rights } from "./rights.ts";
 import { Admission } from "./webhooks/admission.ts";
 import { withFailures } from "./webhooks/conversion.ts";
+import { type Asked, reviewedVersion } from "./webhooks/matching.ts";
 import type { Webhook, WebhookCaller } from "./webhooks/webhook.ts";
 import { Objects, type ObjectsOptions } from "./write/objects.ts";
 
@@ -42,7 +43,14 @@ export interface ApiServerOptions extends ObjectsOptions {
 /** Milliseconds that a write and its webhooks may take. */
 const LONGEST_WRITE = 34_000;
 
-const READS: ReadonlySet<string> = new Set(["get", "list", "watch"]);
+/** The operations of a write: an apply creates or changes. */
+const OPERATIONS: Readonly<Record<string, readonly Asked["operation"][]>> = {
+  create: ["CREATE"],
+  update: ["CREATE", "UPDATE"],
+  patch: ["CREATE", "UPDATE"],
+  delete: ["DELETE"],
+  deletecollection: ["DELETE"],
+};
 
 /**
  * The server. A request passes these links, in this order; each ends it, or hands it to the next:
@@ -77,6 +85,21 @@ export class ApiServer {
   get hooks(): readonly HookFaultRule["hook"][] {
     const converted = this.#served.filter(({ convert }) => convert !== undefined);
     return [...this.webhooks, ...converted.map(({ resource }) => resource)];
+  }
+
+  /** The webhooks that a request may ask, and the resource whose objects it converts. */
+  hooksFor(request: KubeRequest): readonly HookFaultRule["hook"][] {
+    const { call } = readRequest(request, this.#served);
+    if (call === undefined) return [];
+    const { served, subresource, verb } = call;
+    const operations = OPERATIONS[verb] ?? [];
+    const asked = this.webhooks.filter((hook) =>
+      operations.some((operation) =>
+        reviewedVersion(hook, { served, subresource, operation }, this.#served),
+      ),
+    );
+    const isConverted = served.convert !== undefined && served.storage !== undefined;
+    return isConverted ? [...asked, served.resource] : asked;
   }
 
   /** The latest requests. */
@@ -131,7 +154,7 @@ export class ApiServer {
     const heard: string[] = [];
     const carryOut = async (): Promise<ApiResponse> => {
       requireReadable(call.body);
-      if (this.webhooks.length === 0 || READS.has(call.verb))
+      if (this.webhooks.length === 0 || OPERATIONS[call.verb] === undefined)
         return await respond(this.#objects, call, requireVerb);
       return await this.#withWebhooks(connection.signal, heard, (admission) =>
         respond(this.#objects, { ...call, admission }, requireVerb),

@@ -6,9 +6,7 @@ import {
   kind,
   loopClock,
   read,
-  requireArray,
   required,
-  requireFunction,
   requireOptions,
   text,
   whole,
@@ -21,7 +19,7 @@ import { DESCRIPTION } from "./connection-error.ts";
 import { checkCrd } from "./definition/crd-check.ts";
 import type { FakeRequest, FaultRule, HookFaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
-import { array, resourceList } from "./kinds.ts";
+import { array, resourceList, webhookList } from "./kinds.ts";
 import { servedResources } from "./resource/served-resource.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
@@ -33,7 +31,7 @@ export const FAKE_API_OPTIONS: Kinds<FakeApiOptions> = {
   random: func,
   keptRequests: whole(1),
   rules: array,
-  webhooks: kind("webhooks", requireWebhooks),
+  webhooks: webhookList,
 };
 
 export const FAKE_API_START_OPTIONS: Kinds<FakeApiStartOptions> = {
@@ -365,15 +363,6 @@ export class FakeApi {
         await front[Symbol.asyncDispose]();
       },
     };
-  }
-}
-
-function requireWebhooks(path: string, webhooks: readonly Webhook[]): void {
-  requireArray(path, webhooks);
-  for (const [index, hook] of webhooks.entries()) {
-    requireOptions(`${path}[${index}]`, hook);
-    requireOptions(`${path}[${index}].configuration`, hook.configuration);
-    requireFunction(`${path}[${index}].review`, hook.review);
   }
 }
 
