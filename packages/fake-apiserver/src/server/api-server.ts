@@ -20,7 +20,7 @@ import type { ServedResource } from "./resource/served-resource.ts";
 import { respond } from "./respond.ts";
 import type { ResponseBody } from "./response-body.ts";
 import type { Rights } from "./rights.ts";
-import { Admission } from "./webhooks/admission.ts";
+import { WebhookAdmission } from "./webhooks/admission.ts";
 import { withFailures } from "./webhooks/conversion.ts";
 import { type Asked, reviewedVersion } from "./webhooks/matching.ts";
 import type { Webhook, WebhookCaller } from "./webhooks/webhook.ts";
@@ -169,12 +169,12 @@ export class ApiServer {
   async #withWebhooks(
     connection: AbortSignal,
     warnings: string[],
-    write: (admission: Admission) => Promise<ApiResponse>,
+    write: (admission: WebhookAdmission) => Promise<ApiResponse>,
   ): Promise<ApiResponse> {
     const { hookFaults: faults, webhooks: hooks } = this;
     const work = (signal: AbortSignal): Promise<ApiResponse> => {
       const parts = { objects: this.#objects, served: this.#served, context: this.#webhookContext };
-      return write(new Admission({ ...parts, hooks, faults, signal }, warnings));
+      return write(new WebhookAdmission({ ...parts, hooks, faults, signal }, warnings));
     };
     const { clock } = this.#objects;
     const label = "write of FakeApi";

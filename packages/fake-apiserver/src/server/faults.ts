@@ -126,6 +126,7 @@ export type HookFault =
 
 /** The conversion of a resource with versions, named by its definition. */
 export interface ConversionHook {
+  /** The definition. */
   readonly crd?: object | undefined;
 }
 

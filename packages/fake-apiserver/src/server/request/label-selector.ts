@@ -12,14 +12,23 @@ export class SelectorError extends Error {
 
 /** A selector of labels in a manifest. Every condition must hold. */
 export interface LabelSelector {
+  /** Values by label. */
   readonly matchLabels?: { readonly [key: string]: string } | undefined;
-  readonly matchExpressions?:
-    | readonly {
-        readonly key: string;
-        readonly operator: string;
-        readonly values?: readonly string[] | undefined;
-      }[]
-    | undefined;
+
+  /** Other conditions. */
+  readonly matchExpressions?: readonly LabelExpression[] | undefined;
+}
+
+/** A condition of a {@link LabelSelector}. */
+export interface LabelExpression {
+  /** The label. */
+  readonly key: string;
+
+  /** `In`, `NotIn`, `Exists` or `DoesNotExist`. */
+  readonly operator: string;
+
+  /** Values of `In` and `NotIn`. */
+  readonly values?: readonly string[] | undefined;
 }
 
 /** Reads the selector of a manifest. One without conditions has none. */

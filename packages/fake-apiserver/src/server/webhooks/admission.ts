@@ -11,13 +11,13 @@ import { badRequest, Failure, internalFailure } from "../failure.ts";
 import type { HookFaults } from "../faults.ts";
 import { jsonPatch } from "../patch/json-patch.ts";
 import { readJsonPatch } from "../patch/json-patch-operations.ts";
-import type { ApiCall } from "../request/api-call.ts";
+import type { Admission, ApiCall, Reviewed } from "../request/api-call.ts";
 import { asServed } from "../resource/normalize.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
 import type { Objects } from "../write/objects.ts";
 import { ask, patchIn, WebhookError } from "./ask.ts";
 import { meetsConditions, reviewedVersion, selectsNamespace, selectsObject } from "./matching.ts";
-import { type Reviewed, requestOf } from "./review-request.ts";
+import { requestOf } from "./review-request.ts";
 import type { Webhook, WebhookCaller } from "./webhook.ts";
 
 /** What the webhooks of a server share. */
@@ -32,8 +32,8 @@ export interface AdmissionOptions {
   readonly signal: AbortSignal;
 }
 
-/** The webhooks of one request, which are asked twice: before the checks of its object, and after them. */
-export class Admission {
+/** The admission of one request by webhooks. */
+export class WebhookAdmission implements Admission {
   readonly #options: AdmissionOptions;
   readonly #warnings: string[];
 
@@ -43,13 +43,7 @@ export class Admission {
     this.#warnings = warnings;
   }
 
-  /**
-   * Asks the mutating webhooks, one after the other. Those with `IfNeeded` are asked again if a later one has changed the
-   * object.
-   *
-   * @param read - reads an object as if it had been submitted
-   * @returns the object after their patches: the same if they change nothing. Rejects with a Failure
-   */
+  /** One after the other. Those with `IfNeeded` are asked again if a later one has changed the object. */
   async mutate(
     call: ApiCall,
     given: Reviewed,
@@ -78,7 +72,7 @@ export class Admission {
     return object as JsonObject;
   }
 
-  /** Asks the validating webhooks, all at once. Rejects with the Failure of the first that refuses. */
+  /** All at once. */
   async validate(call: ApiCall, given: Reviewed): Promise<void> {
     const asked = this.#hooks("validating").flatMap((hook) => {
       const request = this.#requestFor(hook, call, given);

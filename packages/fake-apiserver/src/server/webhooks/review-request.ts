@@ -1,28 +1,9 @@
 import type { Random } from "@holdfast/wait";
 import { defined, type JsonObject } from "../../object/json.ts";
-import type { ApiCall } from "../request/api-call.ts";
+import type { ApiCall, Reviewed } from "../request/api-call.ts";
 import { asServed } from "../resource/normalize.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
 import { madeUid } from "../write/made-uid.ts";
-import type { WriteOptions } from "../write/write-options.ts";
-
-/** An operation as webhooks see it. */
-export interface Reviewed {
-  readonly operation: "CREATE" | "UPDATE" | "DELETE";
-
-  /** Null for a deletion. */
-  readonly object: JsonObject | null;
-
-  /** Null for a new object. */
-  readonly old: JsonObject | null;
-
-  /** Empty if the request has none. */
-  readonly name: string;
-  readonly options: WriteOptions;
-
-  /** How a deletion treats dependents. */
-  readonly propagation?: unknown;
-}
 
 /**
  * The field `request` of an AdmissionReview.
