@@ -3,6 +3,7 @@ import { FakeApi, type HookFault } from "@holdfast/fake-apiserver";
 import { fromCrd, type KubeObject } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
 import { convertTask, taskCrd } from "../../conformance/tasks.ts";
+import { ExploredApi } from "../../src/explore/explored-api.ts";
 
 interface Task extends KubeObject {
   spec: { schedule?: string; at?: object };
@@ -96,6 +97,51 @@ it("a list waits 3 s for objects that do not convert, and a watch is silent for 
     [31_000, "end"],
   ]);
   expect(clock.waiters()).toBe(0);
+});
+
+it("a write while the conversion is down forgets owners in other versions, and an apply is refused", async () => {
+  const { api } = world();
+  const spec = { at: { minute: "5", hour: "4" } };
+  await api.client.apply(Second, { metadata: TASK.metadata, spec }, { fieldManager: "two" });
+  const owners = async () => (await api.client.get(First, "default/a")).metadata.managedFields;
+  expect(await owners()).toHaveLength(1);
+  const { metadata } = TASK;
+  using _down = api.intercept({ hook: First, fault: { type: "down" } });
+  const labels = { a: "1" };
+  const applied = api.client.apply(First, { metadata: { ...metadata, labels } }, { retries: 0 });
+  await expect(applied).rejects.toThrow("500: conversion webhook");
+  await api.client.patch(First, "default/a", { metadata: { labels } });
+  expect(await owners()).toBeUndefined();
+});
+
+it("any write stores an object anew that is stored in an older version, and a status keeps its spec", async () => {
+  const { crd } = First;
+  const { spec, ...rest } = crd as { spec: { versions: { name: string }[] } };
+  const versions = spec.versions.map((one) => ({ ...one, storage: one.name === "v2" }));
+  const flipped = {
+    ...fromCrd<Task>({ ...rest, spec: { ...spec, versions } }, "v2"),
+    convert: convertTask,
+  };
+  const rows = [
+    [{}, 2],
+    [{ subresource: "status" as const }, 1],
+  ] as const;
+  for (const [options, generation] of rows) {
+    const clock = new FakeClock();
+    const api = new ExploredApi({ clock, resources: [First] });
+    await api.client.create(First, TASK);
+    api.serve([flipped]);
+    const stored = () => [...api.objects.store("converted.example.org/tasks").objects.values()][0];
+    const before = await api.client.get(flipped, "default/a");
+    await api.client.patch(flipped, "default/a", {}, { dryRun: true, ...options });
+    expect(stored()?.["apiVersion"]).toBe("converted.example.org/v1");
+    const after = await api.client.patch(flipped, "default/a", {}, options);
+    expect(stored()?.["apiVersion"]).toBe("converted.example.org/v2");
+    expect(after.metadata.generation).toBe(generation);
+    expect(after.metadata.resourceVersion).not.toBe(before.metadata.resourceVersion);
+    const again = await api.client.patch(flipped, "default/a", {}, options);
+    expect(again.metadata.resourceVersion).toBe(after.metadata.resourceVersion);
+  }
 });
 
 it("defaults of a version that is not stored are not filled in by a read", async () => {

@@ -8,6 +8,7 @@ import type { FieldPath } from "../../managed-fields/field-set.ts";
 import { type Manager, readManagers, writeManagers } from "../../managed-fields/managers.ts";
 import { compareTyped } from "../../managed-fields/typed-value.ts";
 import { defined, isObject, type JsonObject, metadataOf, without } from "../../object/json.ts";
+import { Failure } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { convertedTo } from "../resource/normalize.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -74,7 +75,8 @@ function managedAfterUpdate(
     const owners = ownUpdate(live, plain(next), ownershipOptions(write, "Update"));
     return owners === live.managers ? (entries as JsonObject[]) : writeManagers(owners);
   } catch (error) {
-    if (error instanceof VersionConversionError) return undefined;
+    // A server that cannot compare the versions of owners forgets them.
+    if (error instanceof VersionConversionError || error instanceof Failure) return undefined;
     throw error;
   }
 }
