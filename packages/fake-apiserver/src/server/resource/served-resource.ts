@@ -148,7 +148,7 @@ export function servedResource(resource: Resource): ServedResource {
 }
 
 /** A resource in every version that its manifest serves, its own version first. */
-export function servedVersions(resource: Resource): readonly ServedResource[] {
+function servedVersions(resource: Resource): readonly ServedResource[] {
   const others = versionsOf(resource.crd)
     .filter(({ name, served }) => served === true && name !== resource.version)
     .map(({ name }) => fromCrd(resource.crd as object, String(name)));

@@ -28,7 +28,7 @@ interface Change {
 }
 
 /** A subresource with a kind of its own. */
-export interface ChangedPart {
+interface ChangedPart {
   /** The part of an object. */
   readonly shown: (object: JsonObject) => JsonObject;
 
