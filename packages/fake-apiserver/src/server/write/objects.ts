@@ -6,6 +6,7 @@ import { notFound } from "../failure.ts";
 import { type ApiCall, keyOfCall } from "../request/api-call.ts";
 import { listPage } from "../request/list-objects.ts";
 import { asServed, asStored, withoutUnwantedNulls } from "../resource/normalize.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { WriteOptions } from "./write-options.ts";
 
@@ -84,6 +85,21 @@ export class Objects {
     return `${new Date(this.time()).toISOString().slice(0, 19)}Z`;
   }
 
+  /** Whether the object of a write is as it was when the write was made. */
+  isCurrent({ call, name, old }: AdmittedWrite): boolean {
+    const now = this.state.store(call.served.storeKey).get(keyOfCall(call, name));
+    const versionOf = (object: JsonObject | undefined): unknown =>
+      object && metadataOf(object)["resourceVersion"];
+    return versionOf(now) === versionOf(old);
+  }
+
+  /** Whether an object is stored in another version than new ones: any write of it stores it anew. */
+  #isOutdated({ apiVersion, storage, storeKey, isBuiltIn }: ServedResource, key: string): boolean {
+    const stored = this.state.store(storeKey).get(key);
+    const wanted = storage?.apiVersion ?? apiVersion;
+    return !isBuiltIn && stored !== undefined && stored["apiVersion"] !== wanted;
+  }
+
   /**
    * Carries a write out, unless it is a dry run or changes nothing.
    *
@@ -99,13 +115,16 @@ export class Objects {
     }
     const stored = options.managers === undefined ? object : withoutUnwantedNulls(served, object);
     const same = withVersion(stored, version);
-    if (options.isDryRun || (old !== undefined && isEqual(same, old))) return same;
-    const write = (made: string) => withVersion(asStored(served, stored), made);
+    const isUnchanged = old !== undefined && isEqual(same, old) && !this.#isOutdated(served, key);
+    if (options.isDryRun || isUnchanged) return same;
+    const kept = asStored(served, stored);
+    const write = (made: string) => withVersion(kept, made);
     return asServed(served, this.state.write(served.storeKey, key, write) as JsonObject);
   }
 }
 
-function withVersion(object: JsonObject, version: unknown): JsonObject {
+/** An object at a version. */
+export function withVersion(object: JsonObject, version: unknown): JsonObject {
   const metadata = orderedMetadata({ ...metadataOf(object), resourceVersion: version });
   return { ...object, metadata };
 }
