@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, own, propertiesOf } from "@holdfast/kit/kubernetes";
-import { pruned, withoutNulls } from "../schema/prune.ts";
+import { type OnPruned, pruned, withoutNulls } from "../schema/prune.ts";
 import { Keeper } from "./kept-fields.ts";
 
 /** The parts of an object that versions have differently. */
@@ -28,8 +28,9 @@ interface ConvertedKind {
 interface Step {
   readonly from: string;
   readonly to: string;
-  readonly door: "toHub" | "fromHub";
-  readonly spoke: ConvertedVersion;
+  /** The one of both that is not the hub: it has the functions. */
+  readonly spoke: string;
+  readonly onPruned: OnPruned | undefined;
 }
 
 /** Converts the objects of a kind: over the hub, and with no more of the user's code than the change of the parts. */
@@ -43,7 +44,7 @@ export class Converter {
     this.#kind = kind;
   }
 
-  convert(object: object, version: string): object {
+  convert(object: object, version: string, onPruned?: OnPruned): object {
     const { group, kind, hub, versions } = this.#kind;
     const given = object as JsonObject;
     const { apiVersion } = given;
@@ -58,18 +59,10 @@ export class Converter {
         `version must be one of ${[...versions.keys()].join(", ")}, got ${JSON.stringify(version)}`,
       );
     if (from === version) return object;
-    const spokes = (name: string) => versions.get(name) as ConvertedVersion;
     let result = given;
-    if (from !== hub)
-      result = this.#step(result, { from, to: hub, door: "toHub", spoke: spokes(from) });
-    if (version !== hub)
-      result = this.#step(result, {
-        from: hub,
-        to: version,
-        door: "fromHub",
-        spoke: spokes(version),
-      });
-    return result;
+    if (from !== hub) result = this.#step(result, { from, to: hub, spoke: from, onPruned });
+    if (version === hub) return result;
+    return this.#step(result, { from: hub, to: version, spoke: version, onPruned });
   }
 
   #step(object: JsonObject, step: Step): JsonObject {
@@ -86,39 +79,47 @@ export class Converter {
     }
   }
 
-  #stepped(object: JsonObject, { from, to, door, spoke }: Step): JsonObject {
+  #stepped(object: JsonObject, { from, to, spoke, onPruned }: Step): JsonObject {
     const { group, versions } = this.#kind;
-    const before = (versions.get(from) as ConvertedVersion).schema;
-    const after = (versions.get(to) as ConvertedVersion).schema;
-    const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
-    const given: JsonObject = { metadata: structuredClone(metadata) };
-    for (const part of PARTS) given[part] = partIn(object, part, before);
-    const convert = spoke[door] as ((object: JsonObject) => unknown) | undefined;
-    const name = `${door} of ${door === "toHub" ? from : to}`;
-    const answer =
-      convert === undefined
-        ? {}
-        : objectOf(
-            convert(given),
-            `${name} must return an object with a spec, a status or metadata`,
-          );
-    const result: JsonObject = {
-      ...object,
-      apiVersion: `${group}/${to}`,
-      metadata: changed(metadata, answer["metadata"], name),
-    };
-    for (const part of PARTS)
-      if (isObject(object[part])) {
-        const made = answer[part] === undefined ? given[part] : answer[part];
-        result[part] = objectOf(made, `${name} must return ${part} as an object`);
-      }
-    if (spoke.keep !== undefined) {
-      const { paths } = spoke.keep;
-      new Keeper(group, paths, before, after).restore(object, result);
-      this.lost += new Keeper(group, paths, after, before).keep(object, result);
-    }
-    return pruned(result, { ...after, "x-kubernetes-embedded-resource": true }) as JsonObject;
+    const at = (name: string): ConvertedVersion => versions.get(name) as ConvertedVersion;
+    const { toHub, fromHub, keep } = at(spoke);
+    const [before, after] = [at(from).schema, at(to).schema];
+    const [door, convert] = spoke === from ? ["toHub", toHub] : ["fromHub", fromHub];
+    const changed = changedBy(convert, object, before, `${door} of ${spoke}`);
+    const whole = { ...after, "x-kubernetes-embedded-resource": true };
+    const prune = (value: JsonObject, onPruned?: OnPruned): JsonObject =>
+      pruned(value, whole, onPruned) as JsonObject;
+    const apiVersion = `${group}/${to}`;
+    if (keep === undefined) return prune({ ...object, ...changed, apiVersion }, onPruned);
+    const { paths } = keep;
+    const result = prune({ ...object, ...changed, apiVersion }, (path) => {
+      if (!paths.includes(path)) onPruned?.(path);
+    });
+    new Keeper(group, paths, before, after).restore(object, result);
+    this.lost += new Keeper(group, paths, after, before).keep(object, result);
+    return prune(result);
   }
+}
+
+/** The parts of an object, and its metadata, as a function of the user makes them. */
+function changedBy(
+  convert: ConvertPart | undefined,
+  object: JsonObject,
+  schema: JsonObject,
+  name: string,
+): JsonObject {
+  const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
+  const given: JsonObject = { metadata: structuredClone(metadata) };
+  for (const part of PARTS) given[part] = partIn(object, part, schema);
+  const must = `${name} must return an object with a spec, a status or metadata`;
+  const answer = convert === undefined ? {} : objectOf(convert(given as never), must);
+  const result: JsonObject = { metadata: metadataOf(metadata, answer["metadata"], name) };
+  for (const part of PARTS)
+    if (isObject(object[part])) {
+      const made = answer[part] === undefined ? given[part] : answer[part];
+      result[part] = objectOf(made, `${name} must return ${part} as an object`);
+    }
+  return result;
 }
 
 /** A copy of a part for the user: an object, without null where the schema does not allow it. */
@@ -129,7 +130,7 @@ function partIn(object: JsonObject, part: string, schema: JsonObject): JsonObjec
 }
 
 /** The metadata with the labels and annotations of an answer. The rest of it never changes. */
-function changed(metadata: JsonObject, answer: unknown, name: string): JsonObject {
+function metadataOf(metadata: JsonObject, answer: unknown, name: string): JsonObject {
   if (answer === undefined) return metadata;
   const given = objectOf(answer, `${name} must return metadata as an object`);
   const { labels: _, annotations: __, ...rest } = metadata;

@@ -37,7 +37,7 @@ export interface Resource<T extends KubeObject = KubeObject, Written extends Kub
   /**
    * Converts an object of the kind to one of its versions. Resources of one version lack it.
    */
-  readonly convert?: (object: object, version: string) => object;
+  readonly convert?: (object: object, version: string, onPruned?: (path: string) => void) => object;
 
   /** Whether its objects have their metadata alone; see `metadataOf`. */
   readonly metadataOnly?: boolean;

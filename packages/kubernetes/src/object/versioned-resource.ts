@@ -8,6 +8,7 @@ import {
   read,
   requireBoolean,
   required,
+  requireFunction,
   requireOptions,
   requireText,
   text,
@@ -257,6 +258,7 @@ interface VersionedKind<Versions> {
    *
    * @param object - of any version, whole or a part. It is not changed
    * @param version - name of the wanted version
+   * @param onPruned - called with the path of each field that an answer has and its schema lacks, such as `.spec.more`
    * @returns the object in that version, without fields that its schema lacks. `object` itself if it has the version
    * @throws RangeError for an object of another kind, and for another version
    * @throws Error with kind, name and versions if a conversion throws
@@ -264,6 +266,7 @@ interface VersionedKind<Versions> {
   convert<V extends keyof Versions & string>(
     object: object,
     version: V,
+    onPruned?: (path: string) => void,
   ): VersionResource<Versions[V]> extends Resource<infer T, KubeObject> ? T : never;
 }
 
@@ -312,6 +315,8 @@ export const VERSION_CONVERSION: Kinds<VersionConversion<unknown, unknown, unkno
   keep: kind("keptFields", requireKeptFields),
 };
 
+type ConvertObject = (object: object, version: string, onPruned?: (path: string) => void) => object;
+
 type Options = VersionedResourceOptions;
 
 /** A kind with several versions. */
@@ -341,9 +346,10 @@ export function versionedResource(options: Options): VersionedResource<Options["
   const webhook = stanzaOf(service);
   const stanza = conversions.size > 0 ? webhook : { strategy: "None" };
   const crd = crdOf(shared, given, defined, stanza);
-  const convertObject = (object: object, version: string): object => {
+  const convertObject: ConvertObject = (object, version, onPruned) => {
     requireOptions("object", object);
-    return converter.convert(object, version);
+    if (onPruned !== undefined) requireFunction("onPruned", onPruned);
+    return converter.convert(object, version, onPruned);
   };
   const resources = names.map((version) => {
     const apiVersion = `${group}/${version}`;

@@ -3,31 +3,42 @@ import { isObject, type JsonObject, own, propertiesOf } from "@holdfast/kit/kube
 /** Fields that every embedded object has. */
 const OF_OBJECTS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
-/** What a copy leaves out. */
-type Task = "unknown fields" | "nulls";
+/** Called with the path of a field that a copy leaves out, such as `.spec.ports[0].more`. */
+export type OnPruned = (path: string) => void;
+
+/** What a copy leaves out: fields that the schema lacks, or null where it is not allowed. */
+interface Task {
+  readonly isForNulls: boolean;
+  readonly onPruned?: OnPruned | undefined;
+}
 
 /** A copy of a value without the fields that its structural schema lacks, as a server stores it. */
-export function pruned(value: unknown, schema: JsonObject): unknown {
-  return copied(value, schema, "unknown fields");
+export function pruned(value: unknown, schema: JsonObject, onPruned?: OnPruned): unknown {
+  return copied(value, schema, "", { isForNulls: false, onPruned });
 }
 
 /** A copy of a value without null where its structural schema does not allow it. */
 export function withoutNulls(value: unknown, schema: JsonObject): unknown {
-  return copied(value, schema, "nulls");
+  return copied(value, schema, "", { isForNulls: true });
 }
 
-function copied(value: unknown, schema: JsonObject, task: Task): unknown {
+function copied(value: unknown, schema: JsonObject, path: string, task: Task): unknown {
   const { items, additionalProperties: others } = schema;
   if (Array.isArray(value))
-    return value.map((item: unknown) => copied(item, isObject(items) ? items : {}, task));
+    return value.map((item: unknown, index) =>
+      copied(item, isObject(items) ? items : {}, `${path}[${index}]`, task),
+    );
   if (!isObject(value)) return value;
+  const { isForNulls, onPruned } = task;
   const fields = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
+    if (member === undefined) return [];
     const known = own(propertiesOf(schema), name) ?? others;
+    const at = `${path}.${name}`;
     if (isObject(known))
-      return task === "nulls" && isUnset(member, known)
-        ? []
-        : [[name, copied(member, known, task)]];
-    return task === "nulls" || isOpenFor(schema, name) ? [[name, structuredClone(member)]] : [];
+      return isForNulls && isUnset(member, known) ? [] : [[name, copied(member, known, at, task)]];
+    if (isForNulls || isOpenFor(schema, name)) return [[name, structuredClone(member)]];
+    onPruned?.(at);
+    return [];
   });
   return Object.fromEntries(fields);
 }

@@ -281,6 +281,14 @@ describe("customResource with versions", () => {
 describe("convert of a resource with versions", () => {
   const both = { spec: { schedule: "1 2", zone: "Z" }, status: { active: ["x"] } };
 
+  const with2 = (toHub: (part: never) => unknown) =>
+    customResource({
+      ...names,
+      versions: { v1: { spec: text }, v2: { spec: text } },
+      storage: "v1",
+      convert: { v2: { toHub: toHub as () => object, fromHub: () => ({}) } },
+    });
+
   it("changes the spec, and lets metadata and status through", () => {
     const given = Object.freeze(object("v1", both));
     const made = Task.convert(given, "v2");
@@ -298,6 +306,17 @@ describe("convert of a resource with versions", () => {
     const given = object("v1", { spec: { more: 1, schedule: "1 2" }, status: { no: 1 }, no: 1 });
     expect(Task.convert(given, "v2")).toEqual(
       object("v2", { spec: { schedule: { minute: "1", hour: "2" } }, status: {} }),
+    );
+  });
+
+  it("tells the fields that it removes, but for those that are kept", () => {
+    const paths: string[] = [];
+    const spec = Object.freeze({ schedule: "1", more: 1, list: 2 });
+    const { convert } = with2(() => ({ spec, status: { a: 1 } }));
+    convert(object("v2", { spec: {} }), "v1", (path) => paths.push(path));
+    expect(paths).toEqual([".spec.more", ".spec.list"]);
+    expect(() => convert(object("v2", {}), "v1", 5 as never)).toThrow(
+      "onPruned must be a function, got 5",
     );
   });
 
@@ -333,14 +352,6 @@ describe("convert of a resource with versions", () => {
       { metadata: {}, spec: { schedule: { hour: "1" }, note: null }, status: {} },
     ]);
   });
-
-  const with2 = (toHub: (part: never) => unknown) =>
-    customResource({
-      ...names,
-      versions: { v1: { spec: text }, v2: { spec: text } },
-      storage: "v1",
-      convert: { v2: { toHub: toHub as () => object, fromHub: () => ({}) } },
-    });
 
   it("lets labels and annotations change, and nothing else of the metadata", () => {
     const { convert } = with2(() => ({
@@ -479,7 +490,9 @@ describe("keepInAnnotation", () => {
 
   it("holds what the other version lacks, in both directions", () => {
     const hub = object("v2", { spec: { url: "u", retries: 3, deep: { list: ["a"] } } });
-    const spoke = Kept.convert(hub, "v1");
+    const pruned: string[] = [];
+    const spoke = Kept.convert(hub, "v1", (path) => pruned.push(path));
+    expect(pruned).toEqual([]);
     expect(spoke.spec).toEqual({ url: "u" });
     expect(spoke.metadata?.annotations).toEqual({
       [KEY]: '{".spec.retries":3,".spec.deep":{"list":["a"]}}',
