@@ -49,6 +49,11 @@ export {
   type RemoveFinalizerOptions,
   removeFinalizer,
 } from "./helper/finalize.ts";
+export {
+  type MigratedResource,
+  type MigrateStorageOptions,
+  migrateStorage,
+} from "./helper/migrate-storage.ts";
 export { type ConditionUpdate, ownConditions, setCondition } from "./helper/set-condition.ts";
 export type { KubernetesMetrics, RequestMetric } from "./kubernetes-metrics.ts";
 export { builtIn } from "./object/built-in.ts";
