@@ -43,6 +43,7 @@ export default {
     },
     "packages/fake-apiserver": {
       entry: ["test/**/*.cluster.ts"],
+      ignoreBinaries: ["openssl"],
       project: ["{conformance,src,test}/**/*.{ts,mjs}"],
     },
     "packages/create-operator": { ignore: ["template/**"] },

@@ -75,7 +75,7 @@ function courseOf(step: Step | undefined): string {
 const FAULTS = [
   ...["crash-before", "crash-before-down", "crash-after", "crash-after-down", "lost-lease"],
   ...["response-lost", "call-failed", "conflict", "server-error", "too-many-requests", "expired"],
-  "test-failed",
+  ...["test-failed", "webhook-down", "webhook-slow", "webhook-refuses", "conversion-down"],
   ...["event-late", "events-lost", "foreign-condition", "hand-over", "scenario-first"],
   ...["upgrade", "upgrade-at-rest", "roll-back", "roll-back-at-rest"],
 ];

@@ -138,12 +138,13 @@ class Normalizer {
   }
 }
 
-/** A message without the text of an error in CEL, which each library words by itself. */
+/** A message without the text of an error in CEL, which each library words by itself, and without addresses. */
 function withoutError(message: string): string {
-  return message.replace(
-    /(Invalid value: "\w+": ).* evaluating rule: /s,
-    "$1(error) evaluating rule: ",
-  );
+  return message
+    .replace(/(Invalid value: "\w+": ).* evaluating rule: /s, "$1(error) evaluating rule: ")
+    .replace(/(resulted in error: ).*$/s, "$1(error)")
+    .replace(/Post "[^"]*"/g, 'Post "(url)"')
+    .replace(/dial tcp [\d.:]+/g, "dial tcp (address)");
 }
 
 function label(word: string, known: readonly string[], value: unknown): Json {

@@ -30,6 +30,12 @@ export interface ScriptResponse {
 /** `send` of a `KubeTransport`. */
 export type Send = (request: ScriptRequest, signal: AbortSignal) => Promise<ScriptResponse>;
 
+/** A review that a webhook has got. */
+export interface SeenReview {
+  readonly hook: string;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
 /** Options for {@link runScript}. */
 export interface RunOptions {
   /** Transports of the callers besides the administrator. */
@@ -37,6 +43,9 @@ export interface RunOptions {
 
   /** Makes the server forget its history. */
   readonly forget?: () => Promise<unknown>;
+
+  /** Takes the reviews that webhooks have got since the last call. */
+  readonly takeReviews?: () => readonly SeenReview[];
 
   /** Aborts the run. */
   readonly signal?: AbortSignal;
@@ -57,11 +66,22 @@ export async function runScript(
   const run = new Run(send, script, options);
   try {
     const answers: Answer[] = [];
-    for (const step of script.steps) answers.push(await run.take(step));
+    for (const step of script.steps) {
+      const answer = await run.take(step);
+      const reviews = reviewsOf(options.takeReviews?.() ?? []);
+      answers.push(reviews.length === 0 ? answer : { ...answer, reviews });
+    }
     return answers;
   } finally {
     run.close();
   }
+}
+
+/** Reviews by the name of the webhook, without what the server draws and without the caller. */
+function reviewsOf(seen: readonly SeenReview[]): unknown[] {
+  return [...seen]
+    .sort((a, b) => (a.hook < b.hook ? -1 : Number(a.hook > b.hook)))
+    .map(({ hook, request: { uid: _, userInfo: __, ...request } }) => ({ hook, request }));
 }
 
 class Run {

@@ -17,8 +17,38 @@ export interface Script {
   /** Rules of a role for the caller `"bound"`. Such a script runs on a server whose roles decide. */
   readonly rules?: readonly ScriptRules[];
 
+  /** Webhooks that the server asks while the script runs. Each answer then has the reviews that they got. */
+  readonly webhooks?: readonly ScriptWebhook[];
+
   /** Parts that are not compared. */
   readonly uncompared?: readonly Uncompared[];
+}
+
+/** A webhook of a script. */
+export interface ScriptWebhook {
+  /** An entry of a configuration, as a manifest has it, without its defaults. */
+  readonly configuration: {
+    readonly type: "mutating" | "validating";
+    readonly name: string;
+    readonly rules: readonly {
+      readonly apiGroups: readonly string[];
+      readonly apiVersions: readonly string[];
+      readonly operations: readonly string[];
+      readonly resources: readonly string[];
+    }[];
+    readonly [name: string]: unknown;
+  };
+
+  /** Makes the response of a review, without its uid. */
+  readonly answer: (request: Readonly<Record<string, unknown>>) => object;
+
+  /** What happens instead of an answer. */
+  readonly fault?:
+    | { readonly type: "down" | "slow" }
+    | { readonly type: "status"; readonly status: number; readonly retryAfter?: number };
+
+  /** Number of calls that meet the fault. Default: all. */
+  readonly times?: number;
 }
 
 /** A part of the answers that is not compared, and the reason. */
@@ -127,6 +157,9 @@ export interface Answer {
 
   /** Events of a watch. */
   readonly events?: readonly unknown[];
+
+  /** The reviews that webhooks got, by name. */
+  readonly reviews?: readonly unknown[];
 
   /** Whether the server closed the watch before the script had read enough. */
   readonly ended?: boolean;

@@ -2,6 +2,7 @@
 import type { Script } from "./script.ts";
 import { applies } from "./scripts/applies.ts";
 import { builtIns } from "./scripts/built-ins.ts";
+import { conversions } from "./scripts/conversions.ts";
 import { coordination } from "./scripts/coordination.ts";
 import { deletions } from "./scripts/deletions.ts";
 import { details } from "./scripts/details.ts";
@@ -15,6 +16,7 @@ import { rules } from "./scripts/rules.ts";
 import { schemas } from "./scripts/schemas.ts";
 import { status } from "./scripts/status.ts";
 import { watches } from "./scripts/watches.ts";
+import { webhooks } from "./scripts/webhooks.ts";
 import { writes } from "./scripts/writes.ts";
 import { tables } from "./tables.ts";
 
@@ -37,4 +39,6 @@ export const scripts: Readonly<Record<string, readonly Script[]>> = {
   details,
   discovery,
   rights,
+  webhooks,
+  conversions,
 };

@@ -19,8 +19,24 @@ export {
   type FakeApiSnapshot,
   type FakeApiStartOptions,
 } from "./server/fake-api.ts";
-export type { FakeRequest, Fault, FaultRule } from "./server/faults.ts";
+export type {
+  ConversionHook,
+  FakeRequest,
+  Fault,
+  FaultRule,
+  HookFault,
+  HookFaultRule,
+} from "./server/faults.ts";
 export type { Normalise } from "./server/normal-form.ts";
 export type { FakeVerb } from "./server/request/api-call.ts";
+export type { LabelExpression, LabelSelector } from "./server/request/label-selector.ts";
 export type { Progress } from "./server/response-body.ts";
 export type { PolicyRule, RoleManifest } from "./server/rights.ts";
+export type {
+  MatchCondition,
+  Webhook,
+  WebhookCaller,
+  WebhookConfiguration,
+  WebhookOperator,
+  WebhookRule,
+} from "./server/webhooks/webhook.ts";

@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import * as root from "@holdfast/fake-apiserver";
-import { explore, FakeApi, type Fault } from "@holdfast/fake-apiserver";
+import { explore, FakeApi, type Fault, type HookFault } from "@holdfast/fake-apiserver";
 import type { Kinds } from "@holdfast/kit";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
@@ -12,7 +12,7 @@ import {
   FAKE_API_OPTIONS,
   FAKE_API_START_OPTIONS,
 } from "../src/server/fake-api.ts";
-import { FAULT_RULE, FAULTS } from "../src/server/faults.ts";
+import { FAULT_RULE, FAULTS, HOOK_FAULT_RULE, HOOK_FAULTS } from "../src/server/faults.ts";
 
 const { all, constructs, except, method, required, text } = kinds;
 
@@ -21,12 +21,22 @@ const f = (): never => {
   throw new Error("a call with bad arguments must not get this far");
 };
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
-const api = new FakeApi({ clock, resources: [ConfigMap] });
+const hook = {
+  configuration: { type: "validating", name: "a.b.c", rules: [] },
+  review: f,
+} as const;
+const api = new FakeApi({ clock, resources: [ConfigMap], webhooks: [hook] });
 
 const isObject = kinds.anyObject;
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
 
-const ofOperators = { ...ofSettings, resources: kinds.arrayOf(isResource), shards: isObject };
+const isHook = all(isObject, kinds.fields({ configuration: isObject, review: kinds.func }));
+const ofOperators = {
+  ...ofSettings,
+  resourceList: kinds.arrayOf(isResource),
+  webhookList: kinds.arrayOf(isHook),
+  shards: isObject,
+};
 /** Functions are allowed too. */
 function orFunction(kind: kinds.Kind): kinds.Kind {
   return (path, valid) => kind(path, valid).filter(({ value }) => typeof value !== "function");
@@ -43,6 +53,18 @@ const own = {
       value,
       error: `RangeError: ${path} must be "kept" or "lost", got ${JSON.stringify(value)}`,
     })),
+  webhookList: kinds.arrayOf(isHook),
+  hookFault: kinds.data({
+    type: required(
+      all(
+        text,
+        except(
+          "burn",
+          'RangeError: rule.fault.type must be one of down, slow, refuses, status, got "burn"',
+        ),
+      ),
+    ),
+  }),
   fault: orFunction(
     kinds.data({
       type: required(
@@ -69,6 +91,13 @@ const faults: readonly Fault[] = [
   { type: "delay", delay: 1 },
 ];
 
+const hookFaults: readonly HookFault[] = [
+  { type: "down" },
+  { type: "slow" },
+  { type: "refuses" },
+  { type: "status", status: 503 },
+];
+
 const doors = [
   kinds.rejects(
     explore,
@@ -80,13 +109,14 @@ const doors = [
         without: ["conflict"],
         recreates: [ConfigMap],
         resourcesFrom: [ConfigMap],
+        webhooks: [hook],
       },
     ],
     ["options", required(kinds.optionsOf(EXPLORE_OPTIONS, ofOperators))],
   ),
   constructs(
     FakeApi,
-    [{ clock, resources: [ConfigMap] }],
+    [{ clock, resources: [ConfigMap], webhooks: [hook] }],
     ["options", required(options(FAKE_API_OPTIONS))],
   ),
   method(api, "start", "rejects", [{}], ["options", options(FAKE_API_START_OPTIONS)]),
@@ -101,6 +131,22 @@ const doors = [
       ["rule", kinds.fields({ fault: orFunction(options<object>(FAULTS[fault.type])) })],
     ),
   ),
+  method(
+    api,
+    "intercept",
+    "throws",
+    [{ hook, fault: { type: "down" } }],
+    ["rule", options(HOOK_FAULT_RULE)],
+  ),
+  ...hookFaults.map((fault) =>
+    method(
+      api,
+      "intercept",
+      "throws",
+      [{ hook, fault }],
+      ["rule", kinds.fields({ fault: options<object>(HOOK_FAULTS[fault.type]) })],
+    ),
+  ),
   method(api, "listen", "rejects", [{}], ["options", options(FAKE_API_LISTEN_OPTIONS)]),
 ];
 
@@ -110,6 +156,14 @@ kinds.testBadInput(doors, () => {
 });
 
 kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root }, doors, []);
+
+it("a fault names a webhook that the server does not have", () => {
+  expect(() => api.intercept({ hook: { ...hook }, fault: { type: "down" } })).toThrow(
+    new RangeError(
+      "rule.hook must be one of options.webhooks of this FakeApi, or a resource that it converts",
+    ),
+  );
+});
 
 it("explore names the list without to who gives it by its old name", async () => {
   const old: object = { setup: f, resources: [ConfigMap], scenario: f, faults: ["conflict"] };

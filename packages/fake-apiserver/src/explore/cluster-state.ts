@@ -1,6 +1,5 @@
 import type { KubeObject, Resource, StoredObject } from "@holdfast/kubernetes";
 import type { JsonObject } from "../object/json.ts";
-import type { FakeApi } from "../server/fake-api.ts";
 import { type NormalFormOptions, normalForm } from "../server/normal-form.ts";
 import type { StateSnapshot } from "../server/state/api-state.ts";
 import { withoutForeignCondition } from "./foreign-condition.ts";
@@ -26,9 +25,9 @@ export class Snapshot<World> implements ClusterState<World> {
   readonly #outside: unknown;
   readonly #options: NormalFormOptions;
 
-  constructor(api: FakeApi, world: World, options: SnapshotOptions<World>) {
+  constructor(snapshot: StateSnapshot, world: World, options: SnapshotOptions<World>) {
     this.world = world;
-    this.#snapshot = api.snapshot() as StateSnapshot;
+    this.#snapshot = snapshot;
     this.#outside = options.stateOf?.(world);
     this.#options = options;
     this.problem = options.problem;

@@ -5,17 +5,7 @@ import {
   type ProgramContext,
   type WorldContext,
 } from "@holdfast/explore";
-import {
-  func,
-  type Kind,
-  type Kinds,
-  kind,
-  read,
-  requireArray,
-  required,
-  requireOptions,
-} from "@holdfast/kit";
-import { requireResource } from "@holdfast/kit/kubernetes";
+import { func, type Kinds, kind, read, required, requireOptions } from "@holdfast/kit";
 import type {
   KubeClient,
   OperatorContext,
@@ -24,7 +14,9 @@ import type {
   StartWork,
 } from "@holdfast/kubernetes";
 import type { FakeApi } from "../server/fake-api.ts";
+import { resourceList, webhookList } from "../server/kinds.ts";
 import type { Normalise } from "../server/normal-form.ts";
+import type { Webhook } from "../server/webhooks/webhook.ts";
 import type { ClusterState } from "./cluster-state.ts";
 
 /** The context of an explored operator. */
@@ -75,6 +67,14 @@ export interface ExploreOperatorOptions<World = undefined>
   /** All resources that the operator and the scenario use, but for Leases and Events. */
   readonly resources: readonly Resource[];
 
+  /**
+   * Admission webhooks, which the server asks about writes of the operator and of the scenario. At each write that one of them
+   * is asked about there are worlds in which they are down, slow, or refuse it.
+   *
+   * @defaultValue none
+   */
+  readonly webhooks?: readonly Webhook[] | undefined;
+
   /** Does what users of the cluster do. */
   readonly scenario: (context: ScenarioContext<World>) => Promise<unknown>;
 
@@ -124,22 +124,18 @@ export interface ScenarioContext<World> {
   readonly world: World;
 }
 
-const resources: Kind = kind("resources", (path, list: readonly Resource[]) => {
-  requireArray(path, list);
-  for (const [index, resource] of list.entries()) requireResource(resource, `${path}[${index}]`);
-});
-
 export const EXPLORE_OPTIONS: Kinds<ExploreOperatorOptions<never>> = {
   setup: required(func),
   shards: kind("shards", (path, shards) => requireOptions(path, shards)),
   upgradeFrom: func,
-  resourcesFrom: resources,
-  resources: required(resources),
+  resourcesFrom: resourceList,
+  resources: required(resourceList),
+  webhooks: webhookList,
   scenario: required(func),
   world: func,
   stateOf: func,
   normalise: func,
-  recreates: resources,
+  recreates: resourceList,
   ...EXPLORE_SETTINGS,
 };
 
@@ -147,7 +143,7 @@ export const EXPLORE_OPTIONS: Kinds<ExploreOperatorOptions<never>> = {
 export interface ResolvedExplore<World>
   extends Pick<
     ExploreOperatorOptions<World>,
-    "setup" | "shards" | "upgradeFrom" | "resources" | "scenario" | "world" | "stateOf"
+    "setup" | "shards" | "upgradeFrom" | "resources" | "webhooks" | "scenario" | "world" | "stateOf"
   > {
   readonly resourcesFrom: readonly Resource[];
   readonly recreates: readonly Resource[];
@@ -161,9 +157,9 @@ export function resolveExplore<World>(
 ): ResolvedExplore<World> {
   const given = read("options", options, "explore", EXPLORE_OPTIONS);
   const { setup, shards, upgradeFrom, resources, resourcesFrom = resources, ...rest } = given;
-  const { scenario, world, stateOf, normalise, recreates = [], ...settings } = rest;
+  const { webhooks, scenario, world, stateOf, normalise, recreates = [], ...settings } = rest;
   return {
-    ...{ setup, shards, upgradeFrom, resources, resourcesFrom, scenario, world, stateOf },
+    ...{ setup, shards, upgradeFrom, resources, resourcesFrom, webhooks, scenario, world, stateOf },
     ...{ normalise: normalise ?? ((object) => object), recreates, settings },
   };
 }

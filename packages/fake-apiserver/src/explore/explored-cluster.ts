@@ -2,6 +2,7 @@ import type { WorldContext } from "@holdfast/explore";
 import { builtIn, type KubeObject, type Resource } from "@holdfast/kubernetes";
 import type { FakeApi } from "../server/fake-api.ts";
 import type { Normalise } from "../server/normal-form.ts";
+import { type ServedResource, servedResources } from "../server/resource/served-resource.ts";
 import { Snapshot } from "./cluster-state.ts";
 import type { ResolvedExplore } from "./explore-options.ts";
 import { ExploredApi } from "./explored-api.ts";
@@ -21,6 +22,8 @@ export class ExploredCluster<World> {
   readonly #options: ResolvedExplore<World>;
   readonly #history: History;
   readonly #start: number;
+  /** The versions in which states are compared: those of the new release. */
+  readonly #served: readonly ServedResource[];
 
   /** The state as JSON has it, and the revision of the history at which it was taken. */
   #last: { readonly revision: number; readonly state: unknown } = {
@@ -30,9 +33,10 @@ export class ExploredCluster<World> {
 
   constructor(options: ResolvedExplore<World>, context: WorldContext) {
     const { clock, random } = context;
-    const { resources, recreates, world } = options;
+    const { resources, recreates, webhooks, world } = options;
     this.#options = options;
-    const api = new ExploredApi({ clock, random, resources: withBeside(resources) });
+    this.#served = servedResources(resources);
+    const api = new ExploredApi({ clock, random, webhooks, resources: withBeside(resources) });
     this.api = api;
     new GarbageCollector({ api, clock, resources });
     this.#history = new History({ api, resources, recreates });
@@ -58,7 +62,8 @@ export class ExploredCluster<World> {
     const { problem } = this.#history;
     const normalise: Normalise = (object) =>
       this.#options.normalise(withoutForeignCondition(object));
-    return new Snapshot(this.api, this.world, { start: this.#start, stateOf, normalise, problem });
+    const seen = this.api.seenAs(this.#served);
+    return new Snapshot(seen, this.world, { start: this.#start, stateOf, normalise, problem });
   }
 
   /** Another value after each change: objects are read again only if one of them has changed. */

@@ -2,7 +2,7 @@ import { onAbort } from "@holdfast/clock";
 import type { ProgramContext, StepOptions, StepOutcome } from "@holdfast/explore";
 import type { KubeRequest, KubeResponse, KubeTransport, Resource } from "@holdfast/kubernetes";
 import { connectionError } from "../server/connection-error.ts";
-import type { Fault } from "../server/faults.ts";
+import type { Fault, HookFault } from "../server/faults.ts";
 import { dropsStatus } from "./dropped-status.ts";
 import type { ExploredApi } from "./explored-api.ts";
 import { hasSharedConditions, writeForeignCondition } from "./foreign-condition.ts";
@@ -102,13 +102,18 @@ export class ExploredTransport implements KubeTransport {
       };
       const outcomeOf = (response: WholeResponse): StepOutcome => outcomeIn(response, request);
       const writes = own.hasTest ? TESTED : WRITES;
-      const faults = this.#faults<WholeResponse>(kind === "write" ? writes : READS);
+      const faults = {
+        ...this.#faults<WholeResponse>(kind === "write" ? writes : READS),
+        ...this.#hookFaults<WholeResponse>(request),
+      };
       const read = kind === "get" && { crashes: [], reads: true };
       return await step<WholeResponse>({ text, faults, outcomeOf, ...read }, whole);
     }
-    const faults = this.#faults<KubeResponse>(
-      kind === "watch" ? {} : own.isLaterPage ? PAGES : READS,
-    );
+    const pages = own.isLaterPage ? PAGES : READS;
+    const faults =
+      kind === "watch"
+        ? {}
+        : { ...this.#faults<KubeResponse>(pages), ...this.#hookFaults<KubeResponse>(request) };
     const outcomeOf = ({ status }: KubeResponse): StepOutcome => ({ text: `${status}` });
     const options = { text, crashes: ["after"], faults, reads: true, outcomeOf } as const;
     return await step<KubeResponse>(options, perform);
@@ -123,6 +128,30 @@ export class ExploredTransport implements KubeTransport {
     } finally {
       await awake();
     }
+  }
+
+  /** The faults of the webhooks and of the conversion of a request. */
+  #hookFaults<Response>(request: KubeRequest): NonNullable<StepOptions<Response>["faults"]> {
+    const hooks = this.#api.hooksFor(request);
+    const webhooks = hooks.filter((hook) => "review" in hook);
+    const converted = hooks.filter((hook) => !("review" in hook));
+    const meet =
+      (broken: typeof hooks, fault: HookFault) => async (perform: () => Promise<Response>) => {
+        const rules = broken.map((hook) => this.#api.intercept({ hook, fault }));
+        try {
+          return await perform();
+        } finally {
+          for (const rule of rules) rule[Symbol.dispose]();
+        }
+      };
+    return {
+      ...(webhooks.length > 0 && {
+        "webhook-down": meet(webhooks, { type: "down" }),
+        "webhook-slow": meet(webhooks, { type: "slow" }),
+        "webhook-refuses": meet(webhooks, { type: "refuses" }),
+      }),
+      ...(converted.length > 0 && { "conversion-down": meet(converted, { type: "down" }) }),
+    };
   }
 
   #faults<Response>(

@@ -36,6 +36,9 @@ export interface OwnershipOptions {
   /** The type in an API version. Undefined for one that the resource no longer has. */
   readonly typeAt: (apiVersion: string) => FieldType | undefined;
 
+  /** Converts an object, or a part of one, to an API version. Undefined: objects differ by their `apiVersion` alone. */
+  readonly convertTo?: ((object: JsonObject, apiVersion: string) => JsonObject) | undefined;
+
   readonly writer: Writer;
 
   /** Whether a field is one that managers own. The server's own fields are not. */
@@ -86,12 +89,13 @@ export function applyPatch(
   const before = live.managers.find((manager) => isSameManager(manager, entry));
   const others = live.managers.filter((manager) => !isSameManager(manager, entry));
   const owned = others.reduce((union, manager) => union.union(manager.fields), named);
-  const merged = mergeTyped(live.object, applied, type);
+  const merged = mergeTyped(live.object, applied, type) as JsonObject;
   if (before !== undefined && !before.fields.isEmpty) {
     requireVersions(merged, [before], options, () => LAST_APPLIED);
     requireVersions(merged, others, options, addedBack);
   }
-  const object = pruned(merged, { last: before?.fields, owned, type }) as JsonObject;
+  const owners = [...others, { ...entry, fields: named }];
+  const object = withoutDropped(merged, { last: before, owners, owned }, options);
   requireVersions(object, others, options, () => NEW_OBJECT);
   const changesFor = changesByVersion(live.object, object, options);
   const conflicts = others.flatMap((manager) => conflictsOf(manager, changesFor(manager)));
@@ -112,9 +116,9 @@ function addedBack({ apiVersion }: Manager): string {
 
 /** @throws VersionConversionError for an object that does not fit the version of a manager */
 function requireVersions(
-  object: unknown,
+  object: JsonObject,
   managers: readonly Manager[],
-  { typeAt, writer }: OwnershipOptions,
+  { typeAt, convertTo = same, writer }: OwnershipOptions,
   prefixFor: (manager: Manager) => string = () => "",
 ): void {
   for (const manager of managers.filter(({ apiVersion }) => apiVersion !== writer.apiVersion)) {
@@ -124,7 +128,7 @@ function requireVersions(
         `request to convert CR to an invalid group/version: ${manager.apiVersion}`,
       );
     try {
-      requireStoredTyped(object, type);
+      requireStoredTyped(convertTo(object, manager.apiVersion), type);
     } catch (error) {
       if (!(error instanceof TypedValueError)) throw error;
       throw new VersionConversionError(`${prefixFor(manager)}${error.message}`);
@@ -142,16 +146,17 @@ interface Changes {
 
 /** Compares two objects once for each version. */
 function changesByVersion(
-  old: unknown,
-  next: unknown,
-  { type, typeAt, writer, isOwnable }: OwnershipOptions,
+  old: JsonObject,
+  next: JsonObject,
+  { type, typeAt, convertTo = same, writer, isOwnable }: OwnershipOptions,
 ): (manager: Writer) => Changes {
   const made = new Map<string, Changes>();
   return ({ apiVersion }) => {
     const known = made.get(apiVersion);
     if (known !== undefined) return known;
     const own = apiVersion === writer.apiVersion ? type : (typeAt(apiVersion) ?? type);
-    const changes = changesOf(compareTyped(old, next, own), isOwnable);
+    const [before, after] = [old, next].map((one) => convertTo(one, apiVersion));
+    const changes = changesOf(compareTyped(before, after, own), isOwnable);
     made.set(apiVersion, changes);
     return changes;
   };
@@ -190,6 +195,24 @@ export function ownUpdate(
   return [...others, { ...entry, fields, time }];
 }
 
+/** A merged object without the fields of the last apply that have no owner any more. */
+function withoutDropped(
+  merged: JsonObject,
+  {
+    last,
+    owners,
+    owned,
+  }: {
+    readonly last: Manager | undefined;
+    readonly owners: readonly Manager[];
+    readonly owned: FieldSet;
+  },
+  options: OwnershipOptions,
+): JsonObject {
+  if (options.convertTo !== undefined) return prunedInVersions(merged, last, owners, options);
+  return pruned(merged, { last: last?.fields, owned, type: options.type }) as JsonObject;
+}
+
 interface Pruning {
   /** The fields of the last apply. */
   readonly last: FieldSet | undefined;
@@ -214,6 +237,46 @@ function pruned(merged: unknown, { last, owned, type }: Pruning): unknown {
   const rest = left(removeFields(merged, dropped, type)).union(withParents(owned));
   const kept = left(removeFields(merged, all.difference(rest), type));
   return removeFields(merged, all.difference(kept).intersection(dropped), type);
+}
+
+function same(object: JsonObject): JsonObject {
+  return object;
+}
+
+/**
+ * A merged object without the fields of the last apply that have no owner any more, where versions have fields of their own:
+ * the object is converted to the version of the last apply, then to those of all owners, and back.
+ */
+function prunedInVersions(
+  merged: JsonObject,
+  last: Manager | undefined,
+  owners: readonly Manager[],
+  { typeAt, convertTo = same, type, writer }: OwnershipOptions,
+): JsonObject {
+  if (last === undefined || last.fields.isEmpty) return merged;
+  const typeIn = (version: string): FieldType => typeAt(version) ?? type;
+  const dropped = withNamedParents(last.fields, typeIn(last.apiVersion));
+  let whole = convertTo(merged, last.apiVersion);
+  let rest = removeFields(whole, dropped, typeIn(last.apiVersion)) as JsonObject;
+  const versions = new Set([last, ...owners].map(({ apiVersion }) => apiVersion));
+  for (const version of versions) {
+    const form = typeIn(version);
+    [whole, rest] = [convertTo(whole, version), convertTo(rest, version)];
+    const owned = owners
+      .filter(({ apiVersion }) => apiVersion === version)
+      .reduce((union, { fields }) => union.union(fields), new FieldSet());
+    const all = withNamedParents(storedFieldsOf(whole, form), form);
+    const kept = withNamedParents(storedFieldsOf(rest, form), form).union(
+      withNamedParents(owned, form),
+    );
+    rest = removeFields(whole, all.difference(kept), form) as JsonObject;
+  }
+  [whole, rest] = [convertTo(whole, last.apiVersion), convertTo(rest, last.apiVersion)];
+  const form = typeIn(last.apiVersion);
+  const all = withNamedParents(storedFieldsOf(whole, form), form);
+  const kept = withNamedParents(storedFieldsOf(rest, form), form);
+  const gone = all.difference(kept).intersection(dropped);
+  return convertTo(removeFields(whole, gone, form) as JsonObject, writer.apiVersion);
 }
 
 function without(manager: Manager, { changed, removed }: Changes): Manager {

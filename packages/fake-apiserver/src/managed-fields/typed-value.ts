@@ -151,7 +151,16 @@ export function requireTyped(value: unknown, type: FieldType): void {
  * @throws TypedValueError that names each value of another form
  */
 export function requireStoredTyped(value: unknown, type: FieldType): void {
-  requireNone(problemsOf(value, type).filter((problem) => !problem.includes(DUPLICATE)));
+  requireNone(storedProblems(value, type));
+}
+
+/** Whether a stored value has the forms of its type. */
+export function isTyped(value: unknown, type: FieldType): boolean {
+  return storedProblems(value, type).length === 0;
+}
+
+function storedProblems(value: unknown, type: FieldType): readonly string[] {
+  return problemsOf(value, type).filter((problem) => !problem.includes(DUPLICATE));
 }
 
 function problemsOf(value: unknown, type: FieldType): readonly string[] {

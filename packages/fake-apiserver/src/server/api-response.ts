@@ -9,6 +9,9 @@ export type ApiResponse = {
 
   /** Milliseconds until the server responds. */
   readonly delay?: number;
+
+  /** Texts for the caller. */
+  readonly warnings?: readonly string[];
 } & (
   | { readonly json: JsonObject }
   | { readonly text: string }
@@ -21,13 +24,13 @@ export const NOTHING_THERE: ApiResponse = { status: 404, text: "404 page not fou
 export function refusal(error: unknown): ApiResponse {
   const failure = error instanceof Failure ? error : internalError(error);
   const { code: status, status: json, delay, warnings } = failure;
-  return { status, json, headers: warningHeaders(warnings), ...(delay && { delay }) };
+  return { status, json, warnings, ...(delay && { delay }) };
 }
 
 /** The response of `work`, or that for its failure. */
-export function orRefusal(work: () => ApiResponse): ApiResponse {
+export async function orRefusal(work: () => Promise<ApiResponse>): Promise<ApiResponse> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     return refusal(error);
   }
@@ -43,15 +46,20 @@ export function refusalOf(work: () => unknown): ApiResponse | undefined {
   }
 }
 
-/** A response with one more warning, the first. */
-export function warnedOf(response: ApiResponse, text: string): ApiResponse {
-  const { warning } = warningHeaders([text]) as { warning: string };
-  const given = response.headers?.["warning"];
-  const all = given === undefined ? warning : `${warning}, ${given}`;
-  return { ...response, headers: { ...response.headers, warning: all } };
-}
+/** The most characters of all warnings; beyond it, those of each. */
+const MOST = 4_096;
+const MOST_EACH = 256;
 
-export function warningHeaders(warnings: readonly string[]): Record<string, string> {
-  const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
+/** The header of warnings. Each comes once, and one with a control character not at all. */
+export function warningHeaders(warnings: readonly string[] = []): Record<string, string> {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that a header must not have
+  const known = [...new Set(warnings)].filter((text) => text !== "" && !/[\0-\x1f\x7f]/.test(text));
+  const isLong = known.reduce((sum, { length }) => sum + length, 0) > MOST;
+  let used = 0;
+  const kept = (isLong ? known.map((text) => text.slice(0, MOST_EACH)) : known).filter((text) => {
+    used += text.length;
+    return used - text.length < MOST;
+  });
+  const warning = kept.map((text) => `299 - ${JSON.stringify(text)}`).join(", ");
   return warning === "" ? {} : { warning };
 }

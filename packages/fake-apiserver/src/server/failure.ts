@@ -29,7 +29,7 @@ export class Failure extends Error {
   readonly status: JsonObject;
 
   /** Milliseconds until the server responds. */
-  readonly delay: number | undefined;
+  delay: number | undefined;
 
   /** Texts for the writer. */
   warnings: readonly string[] = [];
@@ -178,6 +178,22 @@ export function foreignHost(): Failure {
 export function internalError(error: unknown): Failure {
   const message = `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`;
   return new Failure(500, { reason: "InternalError", message });
+}
+
+/** An error that the server itself met. */
+export function internalFailure(message: string): Failure {
+  return new Failure(500, {
+    reason: "InternalError",
+    message: `Internal error occurred: ${message}`,
+    details: { causes: [{ message }] },
+  });
+}
+
+/** A request that took longer than the server lets one take. */
+export function timedOut(): Failure {
+  const message =
+    "Timeout: request did not complete within requested timeout - context deadline exceeded";
+  return new Failure(504, { reason: "Timeout", message, details: {} });
 }
 
 /** A feature of a real server that the fake server lacks. */

@@ -17,12 +17,13 @@ import { type Random, seededRandom } from "@holdfast/wait";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";
 import { checkCrd } from "./definition/crd-check.ts";
-import type { FakeRequest, FaultRule } from "./faults.ts";
+import type { FakeRequest, FaultRule, HookFaultRule } from "./faults.ts";
 import { HttpFront } from "./http-front.ts";
-import { array, resourceList } from "./kinds.ts";
+import { array, resourceList, webhookList } from "./kinds.ts";
 import { servedResources } from "./resource/served-resource.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
+import type { Webhook } from "./webhooks/webhook.ts";
 
 export const FAKE_API_OPTIONS: Kinds<FakeApiOptions> = {
   clock: required(loopClock),
@@ -30,6 +31,7 @@ export const FAKE_API_OPTIONS: Kinds<FakeApiOptions> = {
   random: func,
   keptRequests: whole(1),
   rules: array,
+  webhooks: webhookList,
 };
 
 export const FAKE_API_START_OPTIONS: Kinds<FakeApiStartOptions> = {
@@ -72,6 +74,16 @@ export interface FakeApiOptions {
    * @defaultValue none: everything is allowed
    */
   readonly rules?: readonly (PolicyRule | RoleManifest)[] | undefined;
+
+  /**
+   * Admission webhooks, as the `webhooks.hooks` of an operator. The server asks them about writes as a real one does:
+   * mutating ones in this order, then the schema, then all validating ones at once. Their rules, selectors and conditions
+   * decide which; `failurePolicy` decides if one fails, see {@link FakeApi.intercept}. Conditions need the peer
+   * `@marcbachmann/cel-js`.
+   *
+   * @defaultValue none
+   */
+  readonly webhooks?: readonly Webhook[] | undefined;
 }
 
 /** Options for {@link FakeApi.start}. */
@@ -175,6 +187,7 @@ export class FakeApi {
   constructor(options: FakeApiOptions) {
     const given = read("options", options, "FakeApi", FAKE_API_OPTIONS);
     const { clock, resources, random = seededRandom(1), keptRequests = 10_000, rules } = given;
+    const { webhooks } = given;
     const rights = new Rights(rules);
     this.#rights = rights;
     const served = servedResources(resources);
@@ -185,14 +198,17 @@ export class FakeApi {
       return checkCrd(one, `options.resources[${index}]`);
     });
     for (const text of new Set(warnings)) process.emitWarning(`FakeApi: ${text}`, "FakeApiWarning");
-    const server = new ApiServer({ state: this.state, clock, random, served, keptRequests });
-    this.server = server;
     const transportOf = (given?: Rights): KubeTransport => ({
       description: DESCRIPTION,
-      send: (request, signal) => server.send(request, signal, given),
+      send: (request, signal) => this.server.send(request, signal, given),
     });
     this.transport = transportOf(rights);
     this.client = new KubeClient({ transport: transportOf(), fieldManager: "fake-api", clock });
+    const client = new KubeClient({ transport: this.transport, fieldManager: "webhooks", clock });
+    this.server = new ApiServer({
+      ...{ state: this.state, clock, random, served, keptRequests },
+      ...{ webhooks, webhookContext: { client, clock } },
+    });
   }
 
   /**
@@ -302,9 +318,9 @@ export class FakeApi {
   }
 
   /**
-   * Lets requests go wrong. If several rules cover a request, the latest decides.
+   * Lets requests go wrong, or the calls of a webhook. If several rules cover a request, the latest decides.
    *
-   * @param rule - see {@link FaultRule}
+   * @param rule - see {@link FaultRule} and {@link HookFaultRule}
    * @returns an object whose disposal takes the rule back
    * @throws RangeError or TypeError that names the option
    *
@@ -320,8 +336,10 @@ export class FakeApi {
    * console.log((await ask()).status, (await ask()).status); // => 503 200
    * ```
    */
-  intercept(rule: FaultRule): Disposable {
-    return this.server.faults.add(rule);
+  intercept(rule: FaultRule | HookFaultRule): Disposable {
+    requireOptions("rule", rule);
+    const { server } = this;
+    return "hook" in rule ? server.hookFaults.add(rule, server.hooks) : server.faults.add(rule);
   }
 
   /**

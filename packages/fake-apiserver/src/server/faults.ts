@@ -20,6 +20,7 @@ import { Failure, qualified } from "./failure.ts";
 import { array } from "./kinds.ts";
 import type { FakeVerb } from "./request/api-call.ts";
 import type { Progress, ResponseBody } from "./response-body.ts";
+import type { Webhook } from "./webhooks/webhook.ts";
 
 /** A request that a `FakeApi` has got. */
 export interface FakeRequest {
@@ -95,6 +96,52 @@ export type Fault =
   | { readonly type: "line"; readonly text: string; readonly after?: Progress | undefined }
   | { readonly type: "delay"; readonly delay: number };
 
+/**
+ * A fault of a webhook. Its `failurePolicy` decides about the request.
+ *
+ * | `type` | The server sees |
+ * | --- | --- |
+ * | `"down"` | a connection that is refused |
+ * | `"slow"` | an answer `delay` milliseconds later; without a `delay` none, until `timeoutSeconds` are over |
+ * | `"refuses"` | an answer that denies the request, with this message, code and reason |
+ * | `"status"` | an answer with this HTTP status. With `retryAfter`, 429 and 5xx are asked again until the timeout |
+ */
+export type HookFault =
+  | { readonly type: "down" }
+  | { readonly type: "slow"; readonly delay?: number | undefined }
+  | {
+      readonly type: "refuses";
+      readonly message?: string | undefined;
+      /** HTTP status of the refusal. At least 400; lower ones count as 400. */
+      readonly code?: number | undefined;
+      readonly reason?: string | undefined;
+    }
+  | {
+      readonly type: "status";
+      /** At least 100. */
+      readonly status: number;
+      /** Seconds. */
+      readonly retryAfter?: number | undefined;
+    };
+
+/** The conversion of a resource with versions, named by its definition. */
+export interface ConversionHook {
+  /** The definition. */
+  readonly crd?: object | undefined;
+}
+
+/** A fault, and the calls of a webhook that meet it. */
+export interface HookFaultRule {
+  /** The webhook: one of those that the server has, or a resource whose objects are converted. */
+  readonly hook: Webhook | ConversionHook;
+
+  /** The fault. The conversion of a resource is not asked again, and answers nothing after a delay. */
+  readonly fault: HookFault;
+
+  /** Number of calls that meet the fault; later ones do not. At least 1. Default: `Infinity`. */
+  readonly times?: number | undefined;
+}
+
 /** A fault, and the requests that meet it. Every condition that is set must hold. */
 export interface FaultRule {
   /** The fault, or a function that decides for each request. */
@@ -123,8 +170,24 @@ export const FAULT_RULE: Kinds<FaultRule> = {
   times: whole(1),
 };
 
+export const HOOK_FAULT_RULE: Kinds<HookFaultRule> = {
+  hook: required(record),
+  fault: required(kind("hookFault", requireHookFault)),
+  times: whole(1),
+};
+
 const type = required(anything);
 const AFTER = { type, after: record };
+
+/** The properties of each fault of a webhook. */
+export const HOOK_FAULTS: {
+  readonly [Type in HookFault["type"]]: Kinds<FaultOf<Type, HookFault>>;
+} = {
+  down: { type },
+  slow: { type, delay: kind("delay", requireDelay) },
+  refuses: { type, message: string, code: whole(1), reason: string },
+  status: { type, status: required(whole(100)), retryAfter: notNegative },
+};
 
 /** The fault of a type. */
 type FaultOf<Type, Each = Fault> = Each extends { readonly type: infer Own }
@@ -151,6 +214,39 @@ export const FAULTS: { readonly [Type in Fault["type"]]: Kinds<FaultOf<Type>> } 
   line: { ...AFTER, text: required(string) },
   delay: { type, delay: required(kind("delay", requireDelay)) },
 };
+
+/** The rules for webhooks that are in force. */
+export class HookFaults {
+  readonly #rules = new Set<{ readonly rule: HookFaultRule; left: number }>();
+
+  /**
+   * @param hooks - the webhooks of the server
+   * @throws RangeError or TypeError that names the option
+   */
+  add(rule: HookFaultRule, hooks: readonly HookFaultRule["hook"][]): Disposable {
+    const given = read("rule", rule, "intercept", HOOK_FAULT_RULE);
+    if (!hooks.some((hook) => isSame(hook, given.hook)))
+      throw new RangeError(
+        "rule.hook must be one of options.webhooks of this FakeApi, or a resource that it converts",
+      );
+    const entry = { rule: given, left: given.times ?? Number.POSITIVE_INFINITY };
+    this.#rules.add(entry);
+    return { [Symbol.dispose]: () => void this.#rules.delete(entry) };
+  }
+
+  /** The fault of the latest rule for a webhook. */
+  find(hook: HookFaultRule["hook"]): HookFault | undefined {
+    const entry = [...this.#rules].reverse().find(({ rule }) => isSame(rule.hook, hook));
+    if (entry === undefined) return undefined;
+    entry.left -= 1;
+    if (entry.left === 0) this.#rules.delete(entry);
+    return entry.rule.fault;
+  }
+}
+
+function isSame(a: HookFaultRule["hook"], b: HookFaultRule["hook"]): boolean {
+  return a === b || ("crd" in a && "crd" in b && a.crd !== undefined && a.crd === b.crd);
+}
 
 /** The rules that are in force. */
 export class Faults {
@@ -179,14 +275,23 @@ export class Faults {
 }
 
 function requireFault(path: string, fault: FaultRule["fault"]): void {
-  if (typeof fault === "function") return;
+  if (typeof fault !== "function") requireFaultOf(path, fault, FAULTS);
+}
+
+function requireHookFault(path: string, fault: HookFault): void {
+  requireFaultOf(path, fault, HOOK_FAULTS);
+}
+
+/** @throws RangeError or TypeError for a fault that is none of a table */
+function requireFaultOf(path: string, fault: { readonly type: string }, faults: object): void {
   requireOptions(path, fault);
   requireText(`${path}.type`, fault.type);
-  if (!Object.hasOwn(FAULTS, fault.type))
+  if (!Object.hasOwn(faults, fault.type))
     throw new RangeError(
-      `${path}.type must be one of ${Object.keys(FAULTS).join(", ")}, got ${JSON.stringify(fault.type)}`,
+      `${path}.type must be one of ${Object.keys(faults).join(", ")}, got ${JSON.stringify(fault.type)}`,
     );
-  read(path, fault, `the fault "${fault.type}"`, FAULTS[fault.type]);
+  const kinds = (faults as Readonly<Record<string, Kinds<object>>>)[fault.type] as Kinds<object>;
+  read<object>(path, fault, `the fault "${fault.type}"`, kinds);
 }
 
 function covers({ verbs, resource, when }: FaultRule, request: FakeRequest): boolean {

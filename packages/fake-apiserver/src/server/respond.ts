@@ -1,12 +1,13 @@
-import type { JsonObject } from "../object/json.ts";
-import { type ApiResponse, warningHeaders } from "./api-response.ts";
+import { type JsonObject, metadataOf } from "../object/json.ts";
+import type { ApiResponse } from "./api-response.ts";
 import type { ApiCall } from "./request/api-call.ts";
 import { listObjects, requireKnownVersion } from "./request/list-objects.ts";
 import { representationOf } from "./request/representation.ts";
 import { selectorOf } from "./request/selector.ts";
 import { watchRequestOf } from "./watch/watch-request.ts";
 import { WatchStream } from "./watch/watch-stream.ts";
-import { removedStatus } from "./write/delete-object.ts";
+import { admit, type RequireVerb } from "./write/admission.ts";
+import { admitDelete, deletionOf, removedStatus } from "./write/delete-object.ts";
 import type { AdmittedWrite, Objects } from "./write/objects.ts";
 import { getScale, scaleOf } from "./write/scale.ts";
 
@@ -14,15 +15,15 @@ import { getScale, scaleOf } from "./write/scale.ts";
 const MIN_WATCH = 1_800_000;
 
 /**
- * Carries a call out: reads objects, or stores those of its writes.
+ * Carries a call out: reads objects, or makes its writes and stores them.
  *
- * @throws Failure for a read that the server does not allow
+ * @returns the response. Rejects with a Failure for a call that the server does not allow
  */
-export function respond(
+export async function respond(
   objects: Objects,
   call: ApiCall,
-  writes: Iterable<AdmittedWrite>,
-): ApiResponse {
+  requireVerb: RequireVerb,
+): Promise<ApiResponse> {
   switch (call.verb) {
     case "get":
       return get(objects, call);
@@ -31,15 +32,36 @@ export function respond(
     case "watch":
       // A scale is read alone.
       return call.subresource === "scale" ? get(objects, call) : watch(objects, call);
-    case "deletecollection": {
-      const json = listObjects(objects.state, call, objects.time);
-      for (const write of writes) objects.commit(write);
-      return { status: 200, json };
-    }
+    case "deletecollection":
+      return await deleteCollection(objects, call);
     default: {
-      const [write] = writes as readonly [AdmittedWrite];
-      return stored(objects, call, write);
+      const { write, object } = await stored(objects, () => admit(objects, call, requireVerb));
+      if (call.verb === "delete" && write.isRemoved)
+        return { status: 200, json: removedStatus(write) };
+      const { status, warnings = [] } = write;
+      return { status, json: shown(objects, call, object), warnings };
     }
+  }
+}
+
+/** Deletes the objects that a call selects, one after the other. */
+async function deleteCollection(objects: Objects, call: ApiCall): Promise<ApiResponse> {
+  const deletion = deletionOf(call);
+  const json = listObjects(objects.state, call, objects.time);
+  for (const object of objects.selected(call)) {
+    const { name, namespace } = metadataOf(object) as { name: string; namespace?: string };
+    const one = { ...call, name, namespace };
+    // Another request may have deleted it by now.
+    if (objects.has(one, name)) await stored(objects, () => admitDelete(objects, one, deletion));
+  }
+  return { status: 200, json };
+}
+
+/** Makes a write and stores it. If its object is written meanwhile, it is made anew. */
+async function stored(objects: Objects, make: () => Promise<AdmittedWrite>) {
+  for (;;) {
+    const write = await make();
+    if (objects.isCurrent(write)) return { write, object: objects.commit(write) };
   }
 }
 
@@ -59,13 +81,6 @@ function watch({ state, clock, random, time }: Objects, call: ApiCall): ApiRespo
     status: 200,
     watch: (body) => void new WatchStream({ state, clock, call, request, body, longest }),
   };
-}
-
-function stored(objects: Objects, call: ApiCall, write: AdmittedWrite): ApiResponse {
-  const object = objects.commit(write);
-  if (call.verb === "delete" && write.isRemoved) return { status: 200, json: removedStatus(write) };
-  const { status, warnings = [] } = write;
-  return { status, json: shown(objects, call, object), headers: warningHeaders(warnings) };
 }
 
 /** An object as the response of a call shows it. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
 import { differences } from "../../conformance/compare.ts";
+import { HookServer } from "../../conformance/hook-server.ts";
 import { httpsSend } from "../../conformance/https-send.ts";
 import { type Json, normalForm } from "../../conformance/normal-form.ts";
 import { prepareServer, untilServed } from "../../conformance/prepare-server.ts";
@@ -10,25 +11,30 @@ import { readRecording, writeRecording } from "../../conformance/recordings.ts";
 import { bodyText, runScript } from "../../conformance/run-script.ts";
 import { callersOf, namespaceOf, type Script, type ScriptRules } from "../../conformance/script.ts";
 import { scripts } from "../../conformance/scripts.ts";
+import { taskCrd } from "../../conformance/tasks.ts";
 
 const isRecording = process.env["HOLDFAST_RECORD"] === "1";
 let server: ApiServer;
 /** Decides by roles. */
 let strict: ApiServer;
 let operatorToken: string;
+let hooks: HookServer;
 
 beforeAll(async () => {
   if (!isOwnServer) return;
   server = await ApiServer.start();
   strict = await ApiServer.start(undefined, ["--authorization-mode=RBAC"]);
   operatorToken = strict.serviceAccountToken("default", "operator");
+  hooks = await HookServer.start();
   const signal = AbortSignal.timeout(60_000);
+  await hooks.define(sendAs(server.adminToken), taskCrd, signal);
   for (const one of [server, strict]) await prepareServer(sendAs(one.adminToken, one), signal);
 });
 
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
   await strict?.[Symbol.asyncDispose]();
+  await hooks?.[Symbol.asyncDispose]();
 });
 
 for (const [group, members] of Object.entries(scripts))
@@ -40,11 +46,7 @@ for (const [group, members] of Object.entries(scripts))
         const signal = AbortSignal.timeout(60_000);
         const answers =
           script.rules === undefined
-            ? await runScript(sendAs(server.adminToken), script, {
-                callers: { viewer: sendAs(server.viewToken), stranger: sendAs("unknown") },
-                forget: () => forget(signal),
-                signal,
-              })
+            ? await runOnServer(script, signal)
             : await runWithRules(script, script.rules, signal);
         const given = normalForm(script, answers);
         if (isRecording) {
@@ -63,6 +65,15 @@ for (const [group, members] of Object.entries(scripts))
 
 function sendAs(token: string, { url, ca }: ApiServer = server) {
   return httpsSend({ url, ca, token });
+}
+
+async function runOnServer(script: Script, signal: AbortSignal) {
+  const admin = sendAs(server.adminToken);
+  const callers = { viewer: sendAs(server.viewToken), stranger: sendAs("unknown") };
+  const options = { callers, forget: () => forget(signal), signal };
+  if (script.webhooks === undefined) return await runScript(admin, script, options);
+  await using _configured = await hooks.use(admin, script.webhooks, signal);
+  return await runScript(admin, script, { ...options, takeReviews: hooks.takeReviews });
 }
 
 /** Runs a script whose callers have a role, for the namespace of the script or for the cluster. */

@@ -6,14 +6,21 @@ import { differences } from "../../conformance/compare.ts";
 import { normalForm } from "../../conformance/normal-form.ts";
 import { readRecording } from "../../conformance/recordings.ts";
 import { formatCrd, ruleCrd, widgetCrd, zoneCrd } from "../../conformance/resources.ts";
-import { runScript, type Send } from "../../conformance/run-script.ts";
-import { callersOf, namespaceOf, type Script } from "../../conformance/script.ts";
+import { runScript, type SeenReview, type Send } from "../../conformance/run-script.ts";
+import {
+  callersOf,
+  namespaceOf,
+  type Script,
+  type ScriptWebhook,
+} from "../../conformance/script.ts";
 import { scripts } from "../../conformance/scripts.ts";
 import { tableCrds } from "../../conformance/tables.ts";
+import { convertTask, taskCrd } from "../../conformance/tasks.ts";
 import { ApiServer } from "../../src/server/api-server.ts";
-import { servedVersions } from "../../src/server/resource/served-resource.ts";
+import { servedResources } from "../../src/server/resource/served-resource.ts";
 import { Rights } from "../../src/server/rights.ts";
 import { ApiState } from "../../src/server/state/api-state.ts";
+import type { Webhook } from "../../src/server/webhooks/webhook.ts";
 
 // Rules that are not evaluated are reported; rules.test.ts compares the reports.
 beforeAll(() => void vi.spyOn(process, "emitWarning").mockImplementation(() => undefined));
@@ -36,9 +43,10 @@ const resources = [
   fromCrd(zoneCrd),
   fromCrd(formatCrd),
   fromCrd(ruleCrd),
+  { ...fromCrd(taskCrd), convert: convertTask },
   ...tableCrds.map((crd) => fromCrd(crd)),
 ];
-const served = resources.flatMap(servedVersions);
+const served = servedResources(resources);
 
 const known = scripts;
 
@@ -48,9 +56,9 @@ for (const [group, members] of Object.entries(known))
 
     it.each(members.map((script) => [script.name, script] as const))("%s", async (name, script) => {
       const clock = new FakeClock();
-      const { forget, ...callers } = serverFor(script, clock);
+      const { forget, takeReviews, ...callers } = serverFor(script, clock);
       const answers = await clock.run(() =>
-        runScript(callers.admin, script, { callers, forget: async () => forget() }),
+        runScript(callers.admin, script, { callers, forget: async () => forget(), takeReviews }),
       );
       const marks = script.uncompared ?? [];
       expect(differences(recording[name] ?? null, normalForm(script, answers), marks)).toEqual([]);
@@ -62,12 +70,30 @@ for (const [group, members] of Object.entries(known))
 function serverFor(script: Script, clock: FakeClock) {
   const state = new ApiState();
   const random = seededRandom(1);
-  const server = new ApiServer({ state, clock, random, served, keptRequests: 100 });
+  const reviews: SeenReview[] = [];
+  const webhooks = (script.webhooks ?? []).map((hook) => webhookOf(hook, reviews));
+  const server = new ApiServer({ state, clock, random, served, webhooks, keptRequests: 100 });
+  for (const [index, { fault, times = Number.POSITIVE_INFINITY }] of (
+    script.webhooks ?? []
+  ).entries())
+    if (fault !== undefined)
+      server.hookFaults.add({ hook: webhooks[index] as Webhook, fault, times }, webhooks);
   const rights = script.rules && new Rights(rolesOf(script));
   const admin: Send = (request, signal) => server.send(request, signal);
   const bound: Send = (request, signal) => server.send(request, signal, rights);
   const callers = { admin, viewer: bound, stranger: bound, bound, "cluster-bound": bound };
-  return { ...callers, forget: () => state.compact() };
+  return { ...callers, forget: () => state.compact(), takeReviews: () => reviews.splice(0) };
+}
+
+/** A webhook of a script, which keeps the reviews that it gets. */
+function webhookOf({ configuration, answer }: ScriptWebhook, reviews: SeenReview[]): Webhook {
+  return {
+    configuration,
+    review: (request: SeenReview["request"]) => {
+      reviews.push({ hook: configuration.name, request });
+      return { uid: request["uid"], ...answer(request) };
+    },
+  };
 }
 
 /** The rules of a script, for its namespace or for the cluster. */

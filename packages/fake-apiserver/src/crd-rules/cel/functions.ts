@@ -125,7 +125,22 @@ function isSame(a: Value, b: Value): boolean {
     return a.length === b.length && a.every((item, index) => isSame(item, b[index]));
   if (isDate(a) && isDate(b)) return a.getTime() === b.getTime();
   if (typeof a === "number" || typeof b === "number") return Number(a) === Number(b);
-  return a === b;
+  const [map, other] = [entriesOf(a), entriesOf(b)];
+  return map && other ? isSameMap(map, other) : a === b;
+}
+
+type Entries = ReadonlyMap<Value, Value>;
+
+function isSameMap(map: Entries, other: Entries): boolean {
+  const isOther = ([name, value]: [Value, Value]): boolean =>
+    other.has(name) && isSame(value, other.get(name));
+  return map.size === other.size && [...map].every(isOther);
+}
+
+/** The entries of a map or an object. */
+function entriesOf(value: Value): Entries | undefined {
+  if (value instanceof Map) return value;
+  return value?.constructor === Object ? new Map(Object.entries(value)) : undefined;
 }
 
 function isIn(list: Value[], item: Value): boolean {

@@ -33,6 +33,18 @@ export function* ruleCauses(
     yield* fieldCauses(evaluator, { schema: rootOf(schema), value: object, old, path: "" });
 }
 
+/**
+ * Whether a condition of a webhook holds.
+ *
+ * @param variables - values of JSON by name
+ * @returns undefined if it is not evaluated, which is reported
+ * @throws Error if its evaluation fails
+ */
+export function conditionHolds(expression: string, variables: JsonObject): boolean | undefined {
+  evaluator ??= Evaluator.load();
+  return evaluator === "missing" ? undefined : evaluator.holds(expression, variables);
+}
+
 /** A rule that a server refuses with its CustomResourceDefinition. */
 export interface RuleProblem {
   readonly path: string;
@@ -127,6 +139,9 @@ class Evaluator {
   /** For rules with `optionalOldSelf`. */
   readonly #optional: Environment;
 
+  /** For conditions of webhooks. */
+  readonly #conditions: Environment;
+
   /** Rules that were reported, by their text. */
   readonly #reported = new Set<string>();
 
@@ -140,6 +155,9 @@ class Evaluator {
     const base = this.#base.clone().registerVariable("self", "dyn");
     this.#environment = base.clone().registerVariable("oldSelf", "dyn");
     this.#optional = base.clone().registerVariable("oldSelf", "optional");
+    this.#conditions = this.#base.clone();
+    for (const name of ["object", "oldObject", "request"])
+      this.#conditions.registerVariable(name, "dyn");
   }
 
   /** Reports a library that is not installed. */
@@ -177,6 +195,13 @@ class Evaluator {
       this.#report(text, summaryOf(error));
       return undefined;
     }
+  }
+
+  /** Whether an expression over values without a schema is true. Undefined if it is not evaluated. */
+  holds(expression: string, variables: JsonObject): boolean | undefined {
+    if (!this.#isKnown(this.#conditions, expression)) return undefined;
+    const values = withIntegers(variables) as JsonObject;
+    return this.#conditions.evaluate(forLibrary(expression), values) === true;
   }
 
   #before({ schema, old }: Field, isOptional: boolean): { readonly oldSelf?: unknown } {
@@ -245,6 +270,14 @@ class Evaluator {
     });
     return Object.fromEntries(entries);
   }
+}
+
+/** A value of JSON as CEL has it: whole numbers are integers. */
+function withIntegers(value: unknown): unknown {
+  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(withIntegers);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withIntegers(one)]));
 }
 
 /** Whether a rule says nothing about a value: it compares with one that there was not, or the value is unchanged. */

@@ -38,8 +38,8 @@ const REFUSED: ReadonlySet<string> = new Set(
  * @throws RangeError for a manifest that a server refuses
  */
 export function checkCrd(served: ServedResource, name: string): string[] {
-  const { kind, resource } = served;
-  const warnings = [...partWarnings(resource.crd)];
+  const { kind } = served;
+  const warnings = [...partWarnings(served)];
   for (const problem of problemsOf(served, warnings))
     throw new RangeError(
       `${name}: a server refuses the CustomResourceDefinition of ${kind}: ${problem}`,
@@ -72,10 +72,10 @@ function* refusedOf(
     else warnings.push(text);
 }
 
-function* partWarnings(crd: object | undefined): Generator<string> {
+function* partWarnings({ resource: { crd }, convert }: ServedResource): Generator<string> {
   const spec = crd && own(crd as JsonObject, "spec");
   const conversion = isObject(spec) ? own(spec, "conversion") : undefined;
-  if (isObject(conversion) && conversion["strategy"] === "Webhook")
+  if (isObject(conversion) && conversion["strategy"] === "Webhook" && convert === undefined)
     yield "conversion by a webhook is ignored: objects keep their fields in every version";
 }
 

@@ -1,6 +1,7 @@
 import { defined, isObject, type JsonObject, parseJson } from "../../object/json.ts";
 import { badRequest, expired, Failure } from "../failure.ts";
 import { asServed } from "../resource/normalize.ts";
+import type { ServedResource } from "../resource/served-resource.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { ObjectStore, View } from "../state/object-store.ts";
 import type { ApiCall } from "./api-call.ts";
@@ -8,8 +9,8 @@ import { integerOf, requireListOptions, versionProblem } from "./list-options.ts
 import { representationOf } from "./representation.ts";
 import { type Selector, selectorOf, selectsAll } from "./selector.ts";
 
-/** Milliseconds for which a list waits for a version that is yet to come. */
-const TOO_LARGE_DELAY = 3_000;
+/** Milliseconds for which a list waits for a version that is yet to come, or that cannot be converted. */
+const LIST_DELAY = 3_000;
 
 const TOO_OLD =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
@@ -48,7 +49,17 @@ export function listPage(state: ApiState, call: ApiCall): ListPage {
     continue: isCut ? formatToken({ version, after: last }) : undefined,
     remainingItemCount: isCut && selectsAll(call) ? view.keys.length - page.next : undefined,
   });
-  return { objects: page.objects.map((object) => asServed(served, object)), metadata };
+  return { objects: page.objects.map((object) => listed(served, object)), metadata };
+}
+
+/** @throws Failure for an object that does not convert, after the wait for the cache of its version */
+function listed(served: ServedResource, object: JsonObject): JsonObject {
+  try {
+    return asServed(served, object);
+  } catch (error) {
+    if (error instanceof Failure) error.delay ??= LIST_DELAY;
+    throw error;
+  }
 }
 
 /**
@@ -117,7 +128,7 @@ function tooLarge(wanted: number, version: number): Failure {
   const message = `Timeout: Too large resource version: ${wanted}, current: ${version}`;
   const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
   const details = { causes, retryAfterSeconds: 1 };
-  return new Failure(504, { reason: "Timeout", message, details, delay: TOO_LARGE_DELAY });
+  return new Failure(504, { reason: "Timeout", message, details, delay: LIST_DELAY });
 }
 
 interface PageOptions {

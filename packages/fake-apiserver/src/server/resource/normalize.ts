@@ -39,24 +39,50 @@ export function normalize(
 }
 
 /**
- * A stored object in the version that a resource serves: fields that the version does not have go. Its defaults do not
- * come: a server fills in those of the stored version alone.
+ * A stored object in the version that a resource serves: converted, or without the fields that the version does not have.
+ * Its defaults do not come: a server fills in those of the stored version alone.
+ *
+ * @throws Failure if it does not convert
  */
-export function asServed(
-  { apiVersion, schema, isBuiltIn }: ServedResource,
-  object: JsonObject,
-): JsonObject {
+export function asServed(served: ServedResource, object: JsonObject): JsonObject {
+  const { apiVersion, schema, isBuiltIn } = served;
   if (isBuiltIn || object["apiVersion"] === apiVersion) return object;
-  const { apiVersion: _, kind, metadata, ...content } = object;
+  const { apiVersion: _, kind, metadata, ...content } = convertedTo(served, object, apiVersion);
   return { apiVersion, kind, metadata, ...prune(schema, content) };
 }
 
-/** An object as the stored version has it. */
-export function asStored({ storage }: ServedResource, object: JsonObject): JsonObject {
+/**
+ * An object as the stored version has it.
+ *
+ * @throws Failure if it does not convert
+ */
+export function asStored(served: ServedResource, object: JsonObject): JsonObject {
+  const { storage } = served;
   if (storage === undefined) return object;
-  const { apiVersion: _, kind, metadata, ...content } = object;
+  const {
+    apiVersion: _,
+    kind,
+    metadata,
+    ...content
+  } = convertedTo(served, object, storage.apiVersion);
   const { value } = applySchema(storage.schema, content);
   return { apiVersion: storage.apiVersion, kind, metadata, ...value };
+}
+
+/**
+ * An object, or a part of one, in another API version; the same without a conversion.
+ *
+ * @throws Failure if it does not convert
+ */
+export function convertedTo(
+  { convert }: ServedResource,
+  object: JsonObject,
+  apiVersion: string,
+): JsonObject {
+  const from = object["apiVersion"];
+  // Nothing has no version.
+  if (convert === undefined || from === undefined || from === apiVersion) return object;
+  return convert(object, apiVersion.slice(apiVersion.indexOf("/") + 1));
 }
 
 /** An object as it is stored, after an apply: without the nulls of fields that have a schema and allow none. */

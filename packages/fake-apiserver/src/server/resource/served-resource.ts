@@ -45,6 +45,9 @@ export interface ServedResource {
   /** The version that is stored. Undefined: this one. */
   readonly storage: StoredVersion | undefined;
 
+  /** Converts an object to a version. Undefined: objects keep the fields that both versions have. */
+  readonly convert: Convert | undefined;
+
   /** Paths of the fields by which lists select objects, as in `spec.color`. */
   readonly selectable: readonly string[];
 
@@ -69,6 +72,14 @@ export interface ServedResource {
   /** Whether a PUT may come without a version. */
   readonly canPutBlindly: boolean;
 }
+
+/**
+ * The conversion of a resource with versions.
+ *
+ * @param version - name of the version, as in `v2`
+ * @throws an error if the object does not convert
+ */
+export type Convert = (object: JsonObject, version: string) => JsonObject;
 
 /** The version in which objects are stored. */
 interface StoredVersion {
@@ -124,6 +135,7 @@ export function servedResource(resource: Resource): ServedResource {
   return {
     ...(isBuiltIn ? builtInRules(kind) : customRules(resource)),
     resource,
+    convert: (resource as { readonly convert?: Convert }).convert,
     group,
     version,
     apiVersion,
@@ -147,10 +159,11 @@ export function servedVersions(resource: Resource): readonly ServedResource[] {
 export function servedResources(resources: readonly Resource[]): readonly ServedResource[] {
   const all = resources.flatMap(servedVersions);
   const keyOf = ({ storeKey, version }: ServedResource): string => `${storeKey} ${version}`;
-  return [...new Map(all.map((one) => [keyOf(one), one])).values()].map((one) => ({
-    ...one,
-    versions: versionsIn(all.filter(({ storeKey }) => storeKey === one.storeKey)),
-  }));
+  return [...new Map(all.map((one) => [keyOf(one), one])).values()].map((one) => {
+    const siblings = all.filter(({ storeKey }) => storeKey === one.storeKey);
+    const convert = siblings.find((sibling) => sibling.convert !== undefined)?.convert;
+    return { ...one, convert, versions: versionsIn(siblings) };
+  });
 }
 
 /** The versions of all manifests of a resource. */

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { type JsonObject, metadataOf } from "../../object/json.ts";
-import { expired } from "../failure.ts";
+import { expired, Failure } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { representationOf } from "../request/representation.ts";
 import { type Selector, selectorOf } from "../request/selector.ts";
@@ -15,6 +15,9 @@ const BOOKMARK_PERIOD = 60_000;
 
 /** A last bookmark comes this long before the end of a watch, in milliseconds. */
 const BOOKMARK_BEFORE_END = 2_000;
+
+/** Milliseconds for which a server tries to convert what a watch should get, before it ends the watch. */
+const CONVERSION_TIME = 30_000;
 
 /** Where a watch reads and writes. */
 export interface WatchOptions {
@@ -40,6 +43,8 @@ export class WatchStream {
   readonly #end: number;
   /** The version at which it began. */
   readonly #from: number;
+  /** Whether an object does not convert to the version of the watch, which then says nothing until its end. */
+  #isSilent = false;
 
   /** Begins the watch; it ends with its body. */
   constructor({ state, clock, call, request, body, longest }: WatchOptions) {
@@ -77,20 +82,39 @@ export class WatchStream {
 
   #sendExisting(): void {
     const { keys, objects } = this.#state.store(this.#call.served.storeKey).view();
-    for (const key of keys) {
-      const object = objects.get(key) as JsonObject;
-      if (this.#selector(object)) this.#send("ADDED", this.#format(object));
-    }
+    const all = keys.map((key) => objects.get(key) as JsonObject).filter(this.#selector);
+    this.#sendConverted(() => all.map((object) => lineOf("ADDED", this.#format(object))).join(""));
     const { sendsInitialEvents, allowsBookmarks } = this.#request;
     if (sendsInitialEvents && allowsBookmarks)
       this.#bookmark({ "k8s.io/initial-events-end": "true" });
   }
 
-  #change({ object, previous, version }: Change): void {
+  #change({ key, object, previous, version }: Change): void {
     const isIn = object !== undefined && this.#selector(object);
     const wasIn = previous !== undefined && this.#selector(previous);
-    if (isIn) this.#send(wasIn ? "MODIFIED" : "ADDED", this.#format(object));
-    else if (wasIn) this.#send("DELETED", this.#format(atVersion(previous, version)));
+    const type = isIn ? (wasIn ? "MODIFIED" : "ADDED") : "DELETED";
+    const seen = isIn ? object : wasIn ? atVersion(previous, version) : undefined;
+    if (seen === undefined) return;
+    // A server that lists its objects again does not see what is no longer there.
+    const isPast = this.#state.store(this.#call.served.storeKey).get(key) !== object;
+    this.#sendConverted(() => lineOf(type, this.#format(seen)), isPast);
+  }
+
+  #sendConverted(lines: () => string, canMiss = false): void {
+    if (this.#isSilent) return;
+    try {
+      this.#body.write(lines());
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (!canMiss) this.#fallSilent();
+    }
+  }
+
+  #fallSilent(): void {
+    this.#isSilent = true;
+    const label = { label: "conversion for a watch of FakeApi" };
+    const timer = this.#clock.afterFunc(CONVERSION_TIME, () => this.#body.end(), label);
+    this.#body.onClose(() => timer.stop());
   }
 
   /** Bookmarks every minute, the last one shortly before the end, and the end itself. */
@@ -125,12 +149,16 @@ export class WatchStream {
       resourceVersion: String(this.#state.version),
       ...(annotations && { annotations }),
     };
-    this.#send("BOOKMARK", this.#format({ kind, apiVersion, metadata }));
+    if (!this.#isSilent) this.#send("BOOKMARK", this.#format({ kind, apiVersion, metadata }));
   }
 
   #send(type: string, object: JsonObject): void {
-    this.#body.write(`${JSON.stringify({ type, object })}\n`);
+    this.#body.write(lineOf(type, object));
   }
+}
+
+function lineOf(type: string, object: JsonObject): string {
+  return `${JSON.stringify({ type, object })}\n`;
 }
 
 /** A deleted object carries the version of its deletion. */

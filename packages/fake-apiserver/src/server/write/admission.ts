@@ -2,7 +2,7 @@ import type { ApiCall } from "../request/api-call.ts";
 import { decode } from "../resource/decode.ts";
 import { admitApply } from "./apply-object.ts";
 import { changedObject } from "./changed-object.ts";
-import { admitCollectionDelete, admitDelete, deletionOf } from "./delete-object.ts";
+import { admitDelete, deletionOf } from "./delete-object.ts";
 import { duplicateTexts } from "./duplicate-fields.ts";
 import { newObject } from "./new-object.ts";
 import type { AdmittedWrite, Objects } from "./objects.ts";
@@ -17,71 +17,78 @@ import { writeOptionsOf } from "./write-options.ts";
 export type RequireVerb = (verb: string) => void;
 
 /**
- * Makes the writes of a call, with all their checks. Nothing is stored. The writes of a deleted collection are made as
- * they are read: each when the one before is stored.
+ * Makes the write of a call to one object, with all its checks. Nothing is stored.
  *
- * @returns nothing for a read
- * @throws Failure for a write that the server does not allow
+ * @returns the write. Rejects with a Failure for one that the server does not allow
  */
-export function admit(
+export async function admit(
   objects: Objects,
   call: ApiCall,
   requireVerb: RequireVerb,
-): Iterable<AdmittedWrite> {
+): Promise<AdmittedWrite> {
   switch (call.verb) {
     case "create":
-      return [admitCreate(objects, call)];
+      return await admitCreate(objects, call);
     case "update":
-      return [admitUpdate(objects, call, requireVerb)];
+      return await admitUpdate(objects, call, requireVerb);
     case "patch":
-      return [admitPatch(objects, call, requireVerb)];
-    case "delete":
-      return [admitDelete(objects, call, deletionOf(call))];
-    case "deletecollection":
-      return admitCollectionDelete(objects, call, deletionOf(call));
+      return await admitPatch(objects, call, requireVerb);
     default:
-      return [];
+      return await admitDelete(objects, call, deletionOf(call));
   }
 }
 
-function admitCreate(objects: Objects, call: ApiCall): AdmittedWrite {
+async function admitCreate(objects: Objects, call: ApiCall): Promise<AdmittedWrite> {
   const options = writeOptionsOf(call, "CreateOptions");
   const submitted = readObject(call);
   const unknown = duplicateTexts(call);
-  return admitSubmitted(call, { submitted, options, unknown }, () =>
+  return await admitSubmitted(call, { submitted, options, unknown }, () =>
     newObject(objects, call, submitted, options),
   );
 }
 
-function admitUpdate(objects: Objects, call: ApiCall, requireVerb: RequireVerb): AdmittedWrite {
+async function admitUpdate(
+  objects: Objects,
+  call: ApiCall,
+  requireVerb: RequireVerb,
+): Promise<AdmittedWrite> {
   const { served, subresource } = call;
-  if (subresource === "scale") return admitScale(objects, call);
+  if (subresource === "scale") return await admitScale(objects, call);
   const options = writeOptionsOf(call, "UpdateOptions");
   const submitted = readObject(call);
   const unknown = duplicateTexts(call);
-  return admitSubmitted(call, { submitted, options, unknown }, () => {
+  return await admitSubmitted(call, { submitted, options, unknown }, async () => {
     const old = objects.find(call);
     if (old !== undefined || !served.canPutNew || subresource !== undefined)
-      return changedObject(objects, call, { old: old ?? objects.get(call), submitted }, options);
+      return await changedObject(
+        objects,
+        call,
+        { old: old ?? objects.get(call), submitted },
+        options,
+      );
     requireVerb("create");
-    return newObject(objects, call, newByPut(call, submitted), options);
+    return await newObject(objects, call, newByPut(call, submitted), options);
   });
 }
 
-function admitPatch(objects: Objects, call: ApiCall, requireVerb: RequireVerb): AdmittedWrite {
+async function admitPatch(
+  objects: Objects,
+  call: ApiCall,
+  requireVerb: RequireVerb,
+): Promise<AdmittedWrite> {
   const { subresource } = call;
-  if (subresource === "scale") return admitScale(objects, call);
+  if (subresource === "scale") return await admitScale(objects, call);
   const isApply = contentTypeOf(call) === APPLY;
   const options = writeOptionsOf(call, "PatchOptions", isApply);
   // A subresource makes no object.
   const isNew = isApply && subresource === undefined && objects.find(call) === undefined;
   if (isNew) requireVerb("create");
-  if (isApply) return admitApply(objects, call, options);
+  if (isApply) return await admitApply(objects, call, options);
   const old = objects.get(call);
   const { object: patched, unknown } = patchedObject(call, old);
   requirePatchedType(call, patched);
   const submitted = requirePlace(call, decode(call, patched));
-  return admitSubmitted(call, { submitted, options, unknown }, () =>
+  return await admitSubmitted(call, { submitted, options, unknown }, () =>
     changedObject(objects, call, { old, submitted }, options),
   );
 }

@@ -26,7 +26,7 @@ import { changedObject } from "./changed-object.ts";
 import { duplicateFields } from "./duplicate-fields.ts";
 import { newObject } from "./new-object.ts";
 import type { AdmittedWrite, Objects } from "./objects.ts";
-import { applied } from "./ownership.ts";
+import { applied, managersOf } from "./ownership.ts";
 import { requirePlace } from "./read-object.ts";
 import { requireNumber, withoutVersion } from "./stale.ts";
 import { admitSubmitted } from "./submitted.ts";
@@ -37,7 +37,11 @@ import type { WriteOptions } from "./write-options.ts";
  *
  * @throws Failure for a body that cannot be applied, and for fields that others own
  */
-export function admitApply(objects: Objects, call: ApiCall, options: WriteOptions): AdmittedWrite {
+export async function admitApply(
+  objects: Objects,
+  call: ApiCall,
+  options: WriteOptions,
+): Promise<AdmittedWrite> {
   const old = objects.find(call);
   const { given, unknown } = readApplied(call, options, old);
   if (old === undefined) requireNew(call, given);
@@ -47,11 +51,14 @@ export function admitApply(objects: Objects, call: ApiCall, options: WriteOption
     const part = ownPart(call, call.served.isBuiltIn ? decodeTyped(call, given) : given);
     return applied(old, part, { call, options, now: objects.now() });
   });
-  if (result === undefined && old !== undefined)
+  if (result === undefined && old !== undefined && call.admission === undefined)
     return { call, name: call.name, old, object: old, options, status: 200 };
-  const { object: submitted, managers = [] } = result ?? { object: given };
+  const { object: submitted, managers } = result ?? {
+    object: old ?? given,
+    managers: managersOf(old),
+  };
   const owned = { ...options, managers };
-  return admitSubmitted(call, { submitted, options: owned, unknown }, () =>
+  return await admitSubmitted(call, { submitted, options: owned, unknown }, () =>
     old === undefined
       ? newObject(objects, call, withoutVersion(submitted), owned)
       : changedObject(objects, call, { old, submitted }, owned),

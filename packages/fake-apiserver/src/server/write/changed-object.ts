@@ -11,32 +11,71 @@ import { finalizerWarnings } from "../../object/metadata-causes.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { normalize } from "../resource/normalize.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
-import type { AdmittedWrite, Objects } from "./objects.ts";
-import { ownedAfterUpdate } from "./ownership.ts";
+import { type AdmittedWrite, type Objects, withVersion } from "./objects.ts";
+import { ownedAfterUpdate, withManagers } from "./ownership.ts";
+import { requireSamePlace } from "./read-object.ts";
 import { requireCurrent } from "./stale.ts";
 import { requireStorable, requireValid } from "./validate.ts";
 import type { WriteOptions } from "./write-options.ts";
+
+/** A change of an object. */
+interface Change {
+  readonly old: JsonObject;
+  readonly submitted: JsonObject;
+
+  /** The part of the object that a subresource with a kind of its own has. */
+  readonly part?: ChangedPart;
+}
+
+/** A subresource with a kind of its own. */
+export interface ChangedPart {
+  /** The part of an object. */
+  readonly shown: (object: JsonObject) => JsonObject;
+
+  /** The object after a change of the part. */
+  readonly taken: (part: JsonObject) => JsonObject;
+}
 
 /**
  * The write that replaces `old`. It removes the object if it takes the last finalizer of a deleted one.
  *
  * @throws Failure if `submitted` is not valid, or names another version or uid
  */
-export function changedObject(
+export async function changedObject(
   objects: Objects,
   call: ApiCall,
-  { old, submitted }: { readonly old: JsonObject; readonly submitted: JsonObject },
+  { old, submitted, part }: Change,
   options: WriteOptions,
-): AdmittedWrite {
-  const { served, subresource, name } = call;
-  requireCurrent(call, old, submitted);
-  const updated = updatedObject(call, old, submitted, options);
+): Promise<AdmittedWrite> {
+  const { served, subresource, name, admission } = call;
+  const planned = updatedObject(call, old, submitted, options);
   const given = metadataOf(submitted)["managedFields"];
-  const object = hasNoManagers(submitted)
-    ? { ...updated, metadata: without(metadataOf(updated), "managedFields") }
-    : ownedAfterUpdate(old, updated, { call, options, now: objects.now(), given });
-  const changes = subresource === undefined ? { submitted } : {};
+  const { managedFields } = hasNoManagers(submitted)
+    ? {}
+    : metadataOf(ownedAfterUpdate(old, planned, { call, options, now: objects.now(), given }));
+  const read = (one: JsonObject): JsonObject =>
+    withManagers(normalize(served, one, options.managers !== undefined).object, managedFields);
+  const { shown, taken } = part ?? { shown: (one: JsonObject) => one, taken: read };
+  const seen = part ? submitted : read(submitted);
+  const review = { operation: "UPDATE", name, options, old: shown(old) } as const;
+  const admitted = admission
+    ? taken(
+        await admission.mutate(call, { ...review, object: shown(seen) }, (one) =>
+          shown(taken(one)),
+        ),
+      )
+    : submitted;
+  requireSamePlace(call, admitted);
+  requireCurrent(call, old, admitted);
+  const updated = admission ? updatedObject(call, old, admitted, options) : planned;
+  const object = withManagers(updated, managedFields);
+  const changes = subresource === undefined ? { submitted: admitted } : {};
   requireValid(served, object, { old, subresource, ...changes });
+  const { resourceVersion } = metadataOf(old);
+  await admission?.validate(call, {
+    ...review,
+    object: shown(withVersion(object, resourceVersion)),
+  });
   const isRemoved = isGone(object);
   if (!isRemoved) requireStorable(call, object);
   const warnings = finalizerWarnings(served, old, updated);
@@ -53,7 +92,8 @@ function updatedObject(
   const merged = isOfStatus
     ? defined({ ...old, status: submitted["status"] })
     : defined({ ...submitted, ...(served.hasStatus && { status: old["status"] }) });
-  const { object: next } = normalize(served, merged, managers !== undefined);
+  const { object: read } = normalize(served, merged, managers !== undefined);
+  const next = isOfStatus ? defined({ ...old, status: read["status"] }) : read;
   const metadata = keptMetadata(old, isOfStatus ? old : next);
   const generation = metadata["generation"];
   if (typeof generation === "number" && !isEqual(specOf(served, old), specOf(served, next)))

@@ -125,29 +125,27 @@ const POLICIES: readonly unknown[] = ["Foreground", "Background", "Orphan"];
  *
  * @throws Failure if the object does not exist, or is not the one that the deletion names
  */
-export function admitDelete(objects: Objects, call: ApiCall, deletion: Deletion): AdmittedWrite {
+export async function admitDelete(
+  objects: Objects,
+  call: ApiCall,
+  deletion: Deletion,
+): Promise<AdmittedWrite> {
   const old = objects.get(call);
   const metadata = metadataOf(old);
   requirePreconditions(call, metadata, deletion);
   const { options, propagation, keepsNone } = deletion;
+  // The deletion of a collection names no object.
+  const reviewed = call.verb === "deletecollection" ? "" : call.name;
+  const about = { name: reviewed, object: null, old } as const;
+  const review = { operation: "DELETE", ...about, options, propagation } as const;
+  await call.admission?.mutate(call, review, (object) => object);
+  await call.admission?.validate(call, review);
   const finalizers = finalizersFor(stringsOf(metadata["finalizers"]), propagation);
   const write = { call, name: call.name, old, options };
   if (finalizers.length === 0) return { ...write, object: old, isRemoved: true, status: 200 };
   const object = { ...old, metadata: markedMetadata(metadata, finalizers, objects.now()) };
   // A server accepts a wish for dependents' deletion, and promises nothing.
   return { ...write, object, status: keepsNone ? 202 : 200 };
-}
-
-/** The deletions of the objects that a call selects. */
-export function* admitCollectionDelete(
-  objects: Objects,
-  call: ApiCall,
-  deletion: Deletion,
-): Generator<AdmittedWrite> {
-  for (const object of objects.selected(call)) {
-    const { name, namespace } = metadataOf(object) as { name: string; namespace?: string };
-    yield admitDelete(objects, { ...call, name, namespace }, deletion);
-  }
 }
 
 /** The metadata of an object that is being deleted. One that was marked already gets these finalizers. */

@@ -1,11 +1,14 @@
 import type { Random } from "@holdfast/wait";
+import { isTyped } from "../../managed-fields/typed-value.ts";
 import { defined, type JsonObject, metadataOf, without } from "../../object/json.ts";
 import { finalizerWarnings } from "../../object/metadata-causes.ts";
 import { alreadyExists } from "../failure.ts";
 import type { ApiCall } from "../request/api-call.ts";
-import { normalize } from "../resource/normalize.ts";
+import { asStored, normalize } from "../resource/normalize.ts";
+import { madeUid } from "./made-uid.ts";
 import type { AdmittedWrite, Objects } from "./objects.ts";
-import { ownedAfterUpdate } from "./ownership.ts";
+import { ownedAfterUpdate, withManagers } from "./ownership.ts";
+import { requireSamePlace } from "./read-object.ts";
 import { requireNoVersion } from "./stale.ts";
 import { requireStorable, requireValid } from "./validate.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -15,29 +18,49 @@ import type { WriteOptions } from "./write-options.ts";
  *
  * @throws Failure if the object is not valid or exists already
  */
-export function newObject(
+export async function newObject(
   objects: Objects,
   call: ApiCall,
   submitted: JsonObject,
   options: WriteOptions,
-): AdmittedWrite {
-  const { served } = call;
-  if (!options.isDryRun) requireNoVersion(submitted);
-  const normal = normalize(
-    served,
-    served.hasStatus ? without(submitted, "status") : submitted,
-    options.managers !== undefined,
-  ).object;
-  const made = withSystemFields(objects, call, normal);
+): Promise<AdmittedWrite> {
+  const { served, admission } = call;
+  const read = (given: JsonObject): JsonObject =>
+    normalize(served, given, options.managers !== undefined).object;
+  const own = (one: JsonObject): JsonObject => (served.hasStatus ? without(one, "status") : one);
+  const given = read(submitted);
+  const write = { call, options, now: objects.now(), given: undefined };
+  // The managers of an object of wrong types, which a webhook may repair, are not known.
+  const { managedFields } = metadataOf(
+    admission === undefined || isTyped(given, served.fieldType)
+      ? ownedAfterUpdate(undefined, own(given), write)
+      : {},
+  );
+  const owned = (one: JsonObject): JsonObject => withManagers(one, managedFields);
+  const review = { operation: "CREATE", old: null, options } as const;
+  const named = { ...review, name: call.name || textOf(metadataOf(given)["name"]) };
+  const admitted = admission
+    ? await admission.mutate(call, { ...named, object: owned(given) }, (one) => owned(read(one)))
+    : given;
+  requireSamePlace(call, admitted);
+  if (!options.isDryRun) requireNoVersion(admitted);
+  const normal = own(admitted);
+  const made = withSystemFields(objects, call, withManagers(normal, undefined));
   requireValid(served, made);
   const name = metadataOf(made)["name"] as string;
-  const write = { call, options, now: objects.now(), given: undefined };
-  const object = ownedAfterUpdate(undefined, made, write);
+  const object = owned(made);
+  await admission?.validate(call, { ...review, name, object });
+  // A server makes what it stores before it looks whether the name is free.
+  if (served.convert !== undefined) asStored(served, object);
   if (objects.has(call, name))
-    throw alreadyExists(served, name, metadataOf(submitted)["generateName"]);
+    throw alreadyExists(served, name, metadataOf(admitted)["generateName"]);
   requireStorable(call, object);
   const warnings = finalizerWarnings(served, undefined, normal);
   return { call, name, object, options, status: 201, warnings };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }
 
 /** An object with the metadata that the server gives a new one. */
@@ -73,14 +96,4 @@ const MAX_PREFIX = 58;
 function madeName(prefix: string, random: Random): string {
   const letters = Array.from({ length: 5 }, () => LETTERS[Math.floor(random() * LETTERS.length)]);
   return prefix.slice(0, MAX_PREFIX) + letters.join("");
-}
-
-/** A UUID of version 4. */
-function madeUid(random: Random): string {
-  const digits = (count: number): string =>
-    Math.floor(random() * 16 ** count)
-      .toString(16)
-      .padStart(count, "0");
-  const variant = (8 + Math.floor(random() * 4)).toString(16);
-  return `${digits(8)}-${digits(4)}-4${digits(3)}-${variant}${digits(3)}-${digits(6)}${digits(6)}`;
 }

@@ -84,6 +84,14 @@ export class Objects {
     return `${new Date(this.time()).toISOString().slice(0, 19)}Z`;
   }
 
+  /** Whether the object of a write is as it was when the write was made. */
+  isCurrent({ call, name, old }: AdmittedWrite): boolean {
+    const now = this.state.store(call.served.storeKey).get(keyOfCall(call, name));
+    const versionOf = (object: JsonObject | undefined): unknown =>
+      object && metadataOf(object)["resourceVersion"];
+    return versionOf(now) === versionOf(old);
+  }
+
   /**
    * Carries a write out, unless it is a dry run or changes nothing.
    *
@@ -100,12 +108,14 @@ export class Objects {
     const stored = options.managers === undefined ? object : withoutUnwantedNulls(served, object);
     const same = withVersion(stored, version);
     if (options.isDryRun || (old !== undefined && isEqual(same, old))) return same;
-    const write = (made: string) => withVersion(asStored(served, stored), made);
+    const kept = asStored(served, stored);
+    const write = (made: string) => withVersion(kept, made);
     return asServed(served, this.state.write(served.storeKey, key, write) as JsonObject);
   }
 }
 
-function withVersion(object: JsonObject, version: unknown): JsonObject {
+/** An object at a version. */
+export function withVersion(object: JsonObject, version: unknown): JsonObject {
   const metadata = orderedMetadata({ ...metadataOf(object), resourceVersion: version });
   return { ...object, metadata };
 }

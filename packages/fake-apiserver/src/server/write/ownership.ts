@@ -9,6 +9,7 @@ import { type Manager, readManagers, writeManagers } from "../../managed-fields/
 import { compareTyped } from "../../managed-fields/typed-value.ts";
 import { defined, isObject, type JsonObject, metadataOf, without } from "../../object/json.ts";
 import type { ApiCall } from "../request/api-call.ts";
+import { convertedTo } from "../resource/normalize.ts";
 import type { WriteOptions } from "./write-options.ts";
 
 /** Fields that the server sets, or that name the object: no manager owns them. */
@@ -50,8 +51,12 @@ export function ownedAfterUpdate(
   next: JsonObject,
   write: OwnedWrite & { readonly given: unknown },
 ): JsonObject {
-  const managedFields = managedAfterUpdate(old, next, write);
-  return { ...next, metadata: defined({ ...metadataOf(next), managedFields }) };
+  return withManagers(next, managedAfterUpdate(old, next, write));
+}
+
+/** An object with these entries as its `metadata.managedFields`. */
+export function withManagers(object: JsonObject, managedFields: unknown): JsonObject {
+  return { ...object, metadata: defined({ ...metadataOf(object), managedFields }) };
 }
 
 function managedAfterUpdate(
@@ -128,12 +133,15 @@ function ownershipOptions(
   const isOfStatus = subresource === "status";
   const isOwnable = (path: FieldPath): boolean =>
     path[0] === "f:status" ? isOfStatus || !hasStatus : !isOfStatus && !SERVERS.has(path.join("/"));
-  const { versions } = served;
+  const { versions, convert } = served;
   const typeAt = (version: string) => (versions ? versions.get(version) : fieldType);
-  return { type: fieldType, typeAt, writer, isOwnable };
+  const convertTo =
+    convert && ((object: JsonObject, to: string) => convertedTo(served, object, to));
+  return { type: fieldType, typeAt, convertTo, writer, isOwnable };
 }
 
-function managersOf(object: JsonObject | undefined): readonly Manager[] {
+/** The owners of the fields of an object. */
+export function managersOf(object: JsonObject | undefined): readonly Manager[] {
   return readManagers(object && metadataOf(object)["managedFields"]);
 }
 

@@ -108,12 +108,17 @@ function requireName(call: ApiCall, name: unknown): void {
  */
 export function requirePlace(call: ApiCall, object: JsonObject): JsonObject {
   const metadata = metadataOf(object);
-  const { name, namespace = "" } = metadata;
-  if (call.verb !== "create") requireName(call, name);
+  if (call.verb !== "create") requireName(call, metadata["name"]);
+  requireSamePlace(call, object);
+  const place = call.namespace === undefined ? {} : { namespace: call.namespace };
+  return { ...object, metadata: { ...metadata, ...place } };
+}
+
+/** @throws Failure for an object of another namespace */
+export function requireSamePlace(call: ApiCall, object: JsonObject): void {
+  const { namespace = "" } = metadataOf(object);
   if (namespace !== "" && namespace !== (call.namespace ?? ""))
     throw badRequest(
       "the namespace of the provided object does not match the namespace sent on the request",
     );
-  const place = call.namespace === undefined ? {} : { namespace: call.namespace };
-  return { ...object, metadata: { ...metadata, ...place } };
 }

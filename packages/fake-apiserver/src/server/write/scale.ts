@@ -7,7 +7,7 @@ import {
   pick,
   valueAt,
 } from "../../object/json.ts";
-import { badRequest, Failure } from "../failure.ts";
+import { badRequest, type Failure, internalFailure } from "../failure.ts";
 import { goForm } from "../patch/json-patch-operations.ts";
 import type { ApiCall } from "../request/api-call.ts";
 import { decodeFailure } from "../resource/decode.ts";
@@ -50,7 +50,7 @@ export function getScale(objects: Objects, call: ApiCall): JsonObject {
  *
  * @throws Failure for an object that does not exist, and a number of replicas that is none
  */
-export function admitScale(objects: Objects, call: ApiCall): AdmittedWrite {
+export async function admitScale(objects: Objects, call: ApiCall): Promise<AdmittedWrite> {
   const { specReplicas } = call.served.scale as ScalePaths;
   const old = objects.get(call);
   const isPatch = call.verb === "patch";
@@ -63,10 +63,14 @@ export function admitScale(objects: Objects, call: ApiCall): AdmittedWrite {
       `json: cannot unmarshal ${goForm(replicas)} into Go struct field ScaleSpec.spec.replicas of type int32`,
       scale,
     );
-  const scaled = withValue(old, specReplicas, replicas);
-  const given = pick(metadataOf(scale), isPatch ? ["resourceVersion"] : ["resourceVersion", "uid"]);
-  const submitted = { ...scaled, metadata: { ...metadataOf(scaled), ...given } };
-  return changedObject(objects, call, { old, submitted }, writeOptionsOf(call, kind));
+  const names = isPatch ? ["resourceVersion"] : ["resourceVersion", "uid"];
+  const taken = (one: JsonObject): JsonObject => {
+    const scaled = withValue(old, specReplicas, valueAt(one, ["spec", "replicas"]) ?? 0);
+    return { ...scaled, metadata: { ...metadataOf(scaled), ...pick(metadataOf(one), names) } };
+  };
+  const part = { shown: (object: JsonObject) => scaleOf(call, object), taken };
+  const change = { old, submitted: taken(scale), part };
+  return await changedObject(objects, call, change, writeOptionsOf(call, kind));
 }
 
 /** @throws Failure for a body that is no Scale, or belongs to another name or namespace */
@@ -89,12 +93,7 @@ function isScale({ apiVersion, kind }: JsonObject): boolean {
 }
 
 function missing(specReplicas: readonly string[]): Failure {
-  const message = `the spec replicas field ".${specReplicas.join(".")}" does not exist`;
-  return new Failure(500, {
-    reason: "InternalError",
-    message: `Internal error occurred: ${message}`,
-    details: { causes: [{ message }] },
-  });
+  return internalFailure(`the spec replicas field ".${specReplicas.join(".")}" does not exist`);
 }
 
 function withValue(

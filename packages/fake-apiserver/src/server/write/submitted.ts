@@ -22,14 +22,14 @@ export interface Submission {
  * @returns what `write` returns, with the warnings about the object
  * @throws Failure for unknown fields, if the writer is strict about them, and that of `write`, with the warnings
  */
-export function admitSubmitted(
+export async function admitSubmitted(
   call: ApiCall,
   submission: Submission,
-  write: () => AdmittedWrite,
-): AdmittedWrite {
+  write: () => Promise<AdmittedWrite>,
+): Promise<AdmittedWrite> {
   const warnings = warningsFor(call, submission);
   try {
-    const written = write();
+    const written = await write();
     return { ...written, warnings: [...warnings, ...(written.warnings ?? [])] };
   } catch (error) {
     if (error instanceof Failure) error.warnings = warnings;

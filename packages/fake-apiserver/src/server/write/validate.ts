@@ -43,7 +43,7 @@ export function requireValid(
     ...(served.scale === undefined ? [] : scaleCauses(served.scale, object, write.subresource)),
   ];
   const all = [...causes, ...rulesAfter(causes, served.schema, object, old)];
-  if (all.length > 0) throw invalidObject(served, object, all);
+  if (all.length > 0) throw invalidObject(served, submitted ?? object, all);
 }
 
 /** The most bytes of a request to etcd, less a kilobyte for what is beside the object. */
@@ -115,6 +115,7 @@ const NOT_CHECKED =
 /** Changes that an update must not make. */
 function changeCauses(served: ServedResource, old: JsonObject, submitted: JsonObject): Cause[] {
   const causes = [
+    ...nameCauses(metadataOf(old), metadataOf(submitted)),
     ...updateCauses(metadataOf(old), metadataOf(submitted)),
     ...keptCauses(metadataOf(submitted), "metadata"),
   ];
@@ -124,6 +125,11 @@ function changeCauses(served: ServedResource, old: JsonObject, submitted: JsonOb
 /** The server checks the metadata of a custom resource twice in an update, and names each cause twice. */
 function repeated({ isBuiltIn }: ServedResource, causes: Cause[]): Cause[] {
   return isBuiltIn ? causes : [...causes, ...causes];
+}
+
+/** A webhook may give an object another name. */
+function nameCauses(was: JsonObject, { name }: JsonObject): Cause[] {
+  return name === was["name"] ? [] : [wrong("metadata.name", name, "field is immutable")];
 }
 
 function* updateCauses(was: JsonObject, metadata: JsonObject): Generator<Cause> {
