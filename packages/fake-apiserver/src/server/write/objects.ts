@@ -107,10 +107,18 @@ export class Objects {
     }
     const stored = options.managers === undefined ? object : withoutUnwantedNulls(served, object);
     const same = withVersion(stored, version);
-    if (options.isDryRun || (old !== undefined && isEqual(same, old))) return same;
+    const isUnchanged = old !== undefined && isEqual(same, old) && !this.#isOfOldStorage(call, key);
+    if (options.isDryRun || isUnchanged) return same;
     const kept = asStored(served, stored);
     const write = (made: string) => withVersion(kept, made);
     return asServed(served, this.state.write(served.storeKey, key, write) as JsonObject);
+  }
+
+  /** Whether an object is stored in another version than a server would store it now: each write rewrites it. */
+  #isOfOldStorage({ served: { storage, ...served } }: ApiCall, key: string): boolean {
+    const { apiVersion } = storage ?? served;
+    const found = this.state.store(served.storeKey).get(key);
+    return !served.isBuiltIn && found?.["apiVersion"] !== apiVersion;
   }
 }
 
