@@ -57,7 +57,7 @@ it("finds that the conversion of the tutorial refuses schedules that its schema 
     v2: z.object({ schedule: anyFields }),
   };
   expect(() => conversionsOf(book(specs))).toThrow(
-    /CronTask default\/a of v1 cannot be converted to v2: invalid schedule|of v2 .*invalid schedule|back changes the object/,
+    "cannot be converted to v2: invalid schedule",
   );
 });
 
