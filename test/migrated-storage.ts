@@ -56,7 +56,7 @@ async function migrate({ resource, client, retire }: Migrated): Promise<string[]
     warn: (details: object) => done.reject(new Error(JSON.stringify(details))),
   };
   const metrics = { migrated: (...facts: string[]) => void seen.push(facts.join(" ")) };
-  const work = migrateStorage(resource, { client, clock, logger, metrics, retire });
+  const work = migrateStorage(resource, { client, clock, logger, metrics }, { retire });
   const running = work.run(stop.signal);
   await Promise.race([done.promise, running]);
   stop.abort();

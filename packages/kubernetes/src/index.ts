@@ -52,6 +52,7 @@ export {
 export {
   type MigratedResource,
   type MigrateStorageOptions,
+  type MigrationContext,
   migrateStorage,
 } from "./helper/migrate-storage.ts";
 export { type ConditionUpdate, ownConditions, setCondition } from "./helper/set-condition.ts";

@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
 import * as root from "@holdfast/kubernetes";
 import {
   builtIn,
@@ -13,6 +14,7 @@ import {
   keyOf,
   LeaseLock,
   metadataOf,
+  migrateStorage,
   ownConditions,
   ownerOf,
   ownerReference,
@@ -34,6 +36,7 @@ import { WATCH_OPTIONS } from "../src/cluster/watch-options.ts";
 import { LEASE_LOCK_OPTIONS } from "../src/election/lease-lock.ts";
 import { EVENT_RECORDER_OPTIONS } from "../src/helper/event-recorder-options.ts";
 import { FINALIZE_OPTIONS, REMOVE_FINALIZER_OPTIONS } from "../src/helper/finalize.ts";
+import { MIGRATE_STORAGE_OPTIONS } from "../src/helper/migrate-storage.ts";
 import { CUSTOM_RESOURCE_OPTIONS } from "../src/object/custom-resource.ts";
 import {
   CONVERSION_SERVICE,
@@ -75,6 +78,10 @@ const versioned = {
   convert: { v2: { toHub: f, fromHub: f } },
   service: { name: "a", namespace: "a" },
 } as const;
+const Versioned = customResource({
+  ...{ group: "example.org", kind: "Task", plural: "tasks", storage: "v1" },
+  versions: { v1: { spec }, v2: { spec } },
+});
 
 const isObject = kinds.anyObject;
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
@@ -182,6 +189,13 @@ const objectDoors = [
         })),
       ),
     ],
+  ),
+  throws(
+    migrateStorage,
+    [Versioned, { client, clock, logger: silentLogger, metrics: {} }, { retire: ["v2"] }],
+    ["resource", required(isObject)],
+    ["context", required(isObject)],
+    ["options", options(MIGRATE_STORAGE_OPTIONS, { versionNames: kinds.arrayOf(unchecked) })],
   ),
   throws(fromCrd, [{}, "v1"], ["crd", isObject], ["version", kinds.unchecked]),
   throws(metadataOf, [ConfigMap], ["resource", required(isResource)]),

@@ -56,9 +56,7 @@ it("finds that the conversion of the tutorial refuses schedules that its schema 
     v1: z.object({ schedule: z.string().min(1) }),
     v2: z.object({ schedule: anyFields }),
   };
-  expect(() => conversionsOf(book(specs))).toThrow(
-    "cannot be converted to v2: invalid schedule",
-  );
+  expect(() => conversionsOf(book(specs))).toThrow("cannot be converted to v2: invalid schedule");
 });
 
 it("finds that the conversion of the tutorial loses a star", () => {

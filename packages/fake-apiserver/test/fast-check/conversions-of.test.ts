@@ -192,7 +192,7 @@ describe("conversionsOf", () => {
   });
 
   it.each<[object, string]>([
-    [{ lossy: "a" }, 'options.lossy must be an array, got a string'],
+    [{ lossy: "a" }, "options.lossy must be an array, got a string"],
     [{ lossy: ["spec.a"] }, 'options.lossy[0] must be a path such as ".spec.note", got "spec.a"'],
     [
       { lossy: [".spec.no"] },

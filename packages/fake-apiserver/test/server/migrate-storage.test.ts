@@ -55,8 +55,8 @@ describe("migrateStorage", () => {
     const log = (_: object, message = "") =>
       void lines.push(`${(clock.now() - start) / 1_000}: ${message}`);
     const logger = { ...silentLogger, info: log, warn: log };
-    const work = (more: object = {}) =>
-      migrateStorage(STORES_V2, { client: api.client, clock, logger, ...more });
+    const work = (more: object = {}, options: object = {}) =>
+      migrateStorage(STORES_V2, { client: api.client, clock, logger, ...more }, options);
     const patches = () =>
       api.requests.filter(({ verb, subresource }) => verb === "patch" && subresource === "status")
         .length - 1;
@@ -164,11 +164,11 @@ describe("migrateStorage", () => {
 
   it("names the option that it refuses", async () => {
     const { work } = await flipped();
-    expect(() => work({ retire: ["v2"] })).toThrow(
+    expect(() => work({}, { retire: ["v2"] })).toThrow(
       'options.retire[0] must be a version besides the stored one (v1), got "v2"',
     );
-    expect(() => work({ retire: "v1" })).toThrow("options.retire must be an array");
-    expect(() => work({ client: {} })).toThrow("options.client must have a method get()");
+    expect(() => work({}, { retire: "v1" })).toThrow("options.retire must be an array");
+    expect(() => work({ client: {} })).toThrow("context.client must have a method get()");
     expect(() => migrateStorage(STORES_V1.v1 as never, {} as never)).toThrow(
       "resource must be made by customResource with versions",
     );

@@ -5,18 +5,18 @@ import {
   callSafely,
   type Kinds,
   kind,
-  loopClock,
   read,
   requireArray,
-  required,
+  requireClock,
   requireMethods,
   requireOptions,
 } from "@holdfast/kit";
 import { isObject, type JsonObject, requireResource, resourceName } from "@holdfast/kit/kubernetes";
+import { loop } from "@holdfast/wait";
 import { isApiError } from "../client/api-error.ts";
 import type { KubeClient } from "../client/kube-client.ts";
-import { anyLogger } from "../kinds.ts";
 import type { KubernetesMetrics } from "../kubernetes-metrics.ts";
+import { LOGGER } from "../logger.ts";
 import { builtIn } from "../object/built-in.ts";
 import type { JsonPatch, KubeObject, ObjectMeta, StoredObject } from "../object/kube-object.ts";
 import { metadataOf } from "../object/metadata-of.ts";
@@ -42,10 +42,10 @@ export interface MigratedResource {
   readonly crd: object;
 }
 
-/** Options for {@link migrateStorage}: an `OperatorContext` has all of them but `retire`. */
-export interface MigrateStorageOptions {
+/** What {@link migrateStorage} works with: an `OperatorContext` is one. */
+export interface MigrationContext {
   /** Client of the cluster. */
-  readonly client: KubeClient;
+  readonly client: Pick<KubeClient, "get" | "list" | "patch">;
 
   /** Clock of the waits. */
   readonly clock: Clock;
@@ -53,13 +53,12 @@ export interface MigrateStorageOptions {
   /** Receiver of log lines: the start and the end of a migration, and each pass with failures. */
   readonly logger: Logger;
 
-  /**
-   * Receiver of the progress, see `migrated` of {@link KubernetesMetrics}.
-   *
-   * @defaultValue none
-   */
+  /** Receiver of the progress: `migrated` of {@link KubernetesMetrics}. Default: none. */
   readonly metrics?: Pick<KubernetesMetrics, "migrated"> | undefined;
+}
 
+/** Options for {@link migrateStorage}. */
+export interface MigrateStorageOptions {
   /**
    * Versions that a later release removes: their entries in the managed fields of all objects are renamed, without the
    * fields that the stored version lacks. Serve them no more, or clients write new entries.
@@ -70,14 +69,8 @@ export interface MigrateStorageOptions {
 }
 
 export const MIGRATE_STORAGE_OPTIONS: Kinds<MigrateStorageOptions> = {
-  client: required(kind("migrationClient", (path, client) => requireMethods(path, client, CLIENT))),
-  clock: required(loopClock),
-  logger: required(anyLogger),
-  metrics: kind("migrationMetrics", (path, metrics) => requireOptions(path, metrics)),
   retire: kind("versionNames", (path, names) => requireArray(path, names)),
 };
-
-const CLIENT = ["get", "list", "patch"];
 
 interface Definition extends KubeObject {
   spec: { versions: { name: string; storage: boolean }[] };
@@ -102,7 +95,8 @@ type Listed = StoredObject<KubeObject> & { metadata: ObjectMeta & { managedField
  * `customresourcedefinitions/status`, the last two by the name of the definition.
  *
  * @param resource - a resource of `customResource` with versions
- * @param options - an `OperatorContext` and `retire`, see {@link MigrateStorageOptions}
+ * @param context - of the operator
+ * @param options - see {@link MigrateStorageOptions}
  * @returns the work. An abort ends it at once
  * @throws TypeError or RangeError that names the argument
  *
@@ -121,13 +115,14 @@ type Listed = StoredObject<KubeObject> & { metadata: ObjectMeta & { managedField
  *   name: "mirror",
  *   transport: inCluster(),
  *   signals: process,
- *   setup: (context) => () => [migrateStorage(Mirror, { ...context, retire: ["v1"] })],
+ *   setup: (context) => () => [migrateStorage(Mirror, context, { retire: ["v1"] })],
  * });
  * ```
  */
 export function migrateStorage(
   resource: MigratedResource,
-  options: MigrateStorageOptions,
+  context: MigrationContext,
+  options: MigrateStorageOptions = {},
 ): Runnable {
   requireOptions("resource", resource);
   const { storage, crd } = resource;
@@ -135,21 +130,22 @@ export function migrateStorage(
   if (stored === undefined || !isObject(crd))
     throw new TypeError("resource must be made by customResource with versions");
   requireResource(stored);
-  requireOptions("options", options);
-  // The context of an operator has more than this.
-  const { client, clock, logger, metrics, retire } = options;
-  const picked: MigrateStorageOptions = { client, clock, logger, metrics, retire };
-  const given = read("options", picked, "migrateStorage", MIGRATE_STORAGE_OPTIONS);
+  requireOptions("context", context);
+  requireMethods("context.client", context.client, ["get", "list", "patch"]);
+  requireClock("context.clock", context.clock);
+  requireMethods("context.logger", context.logger, LOGGER);
+  if (context.metrics !== undefined) requireOptions("context.metrics", context.metrics);
+  const { retire = [] } = read("options", options, "migrateStorage", MIGRATE_STORAGE_OPTIONS);
   const { versions } = (crd as { spec: { versions: Version[] } }).spec;
   const others = versions.map(({ name }) => name).filter((name) => name !== storage);
-  for (const [index, name] of (retire ?? []).entries())
+  for (const [index, name] of retire.entries())
     if (!others.includes(name))
       throw new RangeError(
         `options.retire[${index}] must be a version besides the stored one (${others.join(", ") || "none"}), got ${JSON.stringify(name)}`,
       );
   const { schema, subresources } = versions.find(({ name }) => name === storage) as Version;
-  const migration = new Migration(stored, given, {
-    from: new Set((retire ?? []).map((name) => `${stored.group}/${name}`)),
+  const migration = new Migration(stored, context, {
+    from: new Set(retire.map((name) => `${stored.group}/${name}`)),
     to: stored.apiVersion,
     schema: schema.openAPIV3Schema,
     hasStatus: subresources?.status !== undefined,
@@ -178,31 +174,33 @@ interface Pass {
 
 class Migration {
   readonly #resource: Resource;
-  readonly #options: MigrateStorageOptions;
+  readonly #context: MigrationContext;
   readonly #target: Target;
   readonly #name: string;
 
-  constructor(resource: Resource, options: MigrateStorageOptions, target: Target) {
+  constructor(resource: Resource, context: MigrationContext, target: Target) {
     this.#resource = resource;
-    this.#options = options;
+    this.#context = context;
     this.#target = target;
     this.#name = `${resource.plural}.${resource.group}`;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.#context;
     let isSettled = false;
-    while (!(await this.#attempt(isSettled, signal))) {
-      await clock.sleep(SETTLE, { signal });
+    const run = async (): Promise<boolean> => {
+      const isDone = await this.#attempt(isSettled, signal);
       isSettled = true;
-    }
+      return isDone;
+    };
+    await loop({ run, isDone: Boolean, delay: () => SETTLE, clock, signal });
     await aborted(signal);
   }
 
   /** Whether all is done. `isSettled`: the last attempt was a minute ago. */
   async #attempt(isSettled: boolean, signal: AbortSignal): Promise<boolean> {
     try {
-      const definition = await this.#options.client.get(Crd, this.#name, { signal });
+      const definition = await this.#context.client.get(Crd, this.#name, { signal });
       const { version } = this.#resource;
       const stores = definition.spec.versions.find(({ storage }) => storage)?.name;
       const names = definition.status?.storedVersions ?? [];
@@ -236,7 +234,7 @@ class Migration {
     const { version } = this.#resource;
     const { resourceVersion } = definition.metadata;
     if (definition.status?.storedVersions?.some((name) => name !== version) === true)
-      await this.#options.client.patch(
+      await this.#context.client.patch(
         Crd,
         this.#name,
         { metadata: { resourceVersion }, status: { storedVersions: [version] } },
@@ -249,7 +247,7 @@ class Migration {
   /** One patch for each object. */
   async #pass(signal: AbortSignal): Promise<Pass> {
     const pass: Pass = { written: 0, failed: 0, open: 0 };
-    const objects = this.#options.client.list(metadataOf(this.#resource), { signal });
+    const objects = this.#context.client.list(metadataOf(this.#resource), { signal });
     const worker = async (): Promise<void> => {
       for (;;) {
         const { value, done } = await objects.next();
@@ -263,7 +261,7 @@ class Migration {
   }
 
   async #write(object: Listed, pass: Pass, signal: AbortSignal): Promise<void> {
-    const { client, metrics } = this.#options;
+    const { client, metrics } = this.#context;
     const { resourceVersion } = object.metadata;
     const patch = this.#patchOf(object.metadata);
     const { hasStatus } = this.#target;
@@ -297,11 +295,11 @@ class Migration {
     ];
   }
 
-  #count(metrics: MigrateStorageOptions["metrics"], result: "migrated" | "failed"): void {
+  #count(metrics: MigrationContext["metrics"], result: "migrated" | "failed"): void {
     callSafely(() => metrics?.migrated?.(resourceName(this.#resource), result));
   }
 
   #log(level: "debug" | "info" | "warn", details: object, message: string): void {
-    callSafely(() => this.#options.logger[level]({ crd: this.#name, ...details }, message));
+    callSafely(() => this.#context.logger[level]({ crd: this.#name, ...details }, message));
   }
 }
