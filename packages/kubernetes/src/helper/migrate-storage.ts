@@ -87,7 +87,7 @@ type Listed = StoredObject<KubeObject> & { metadata: ObjectMeta & { managedField
  * It begins 60 seconds after it has seen that the server stores this version: until then an API server of the cluster may
  * still store the last one. Four objects at a time, it lists metadata in pages and sends one patch for each object: an empty
  * one of the status, which neither fills in defaults nor raises the generation; of the object itself if the kind has no
- * status. An object that somebody else has written meanwhile needs none. Once a pass has found nothing to write, it is done.
+ * status, or if entries of its managed fields are renamed. An object that somebody else has written meanwhile needs none. Once a pass has found nothing to write, it is done.
  * Objects that failed, and other errors, are logged and tried again after 60 seconds. A process that is killed starts over:
  * an object that is done costs a request and no write.
  *
@@ -264,9 +264,10 @@ class Migration {
     const { client, metrics } = this.#context;
     const { resourceVersion } = object.metadata;
     const patch = this.#patchOf(object.metadata);
-    const { hasStatus } = this.#target;
+    // A write of the status leaves managed fields alone.
+    const isOfStatus = this.#target.hasStatus && !Array.isArray(patch);
     try {
-      const options = { ...(hasStatus && { subresource: "status" }), signal };
+      const options = { ...(isOfStatus && { subresource: "status" }), signal };
       const made = await client.patch(this.#resource, keyOf(object), patch, options);
       if (made.metadata.resourceVersion !== resourceVersion) pass.written += 1;
       this.#count(metrics, "migrated");
