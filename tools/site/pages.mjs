@@ -244,6 +244,12 @@ export const pages = new Map(
         "The order of a roll-out and a roll-back, which changes of a schema are safe, and storedVersions.",
       keywords: "crd upgrade storedVersions field not declared in schema order helm rollback",
     },
+    "docs/versions-and-webhooks.md": {
+      title: "Versions of a custom resource, and their conversion",
+      description:
+        "Convert the objects of a CRD between versions, and prove that the conversion loses nothing.",
+      keywords: "crd versions conversion webhook hub spoke storage migration round trip",
+    },
     "docs/operating-an-operator.md": {
       title: "Run a Kubernetes operator in production",
       description:

@@ -67,7 +67,8 @@ export const taskCrd: object = {
  *
  * @throws Error for one with the annotation `broken`
  */
-export function convertTask(task: Fields, to: string): Record<string, unknown> {
+export function convertTask(object: object, to: string): Record<string, unknown> {
+  const task = object as Fields;
   const { annotations } = (task["metadata"] ?? {}) as { annotations?: Fields };
   if (annotations?.["broken"] !== undefined) throw new Error("it is broken");
   const spec = task["spec"];

@@ -38,6 +38,7 @@ export type { Informer, InformerSourceOptions } from "./cluster/informer.ts";
 export { type OwnerOfOptions, ownerOf, ownerReference } from "./cluster/owners.ts";
 export { generationChanged } from "./cluster/predicates.ts";
 export type { WatchOptions } from "./cluster/watch-options.ts";
+export { type KeptFields, keepInAnnotation } from "./conversion/kept-fields.ts";
 export { LeaseLock, type LeaseLockOptions } from "./election/lease-lock.ts";
 export { type EventDetails, EventRecorder } from "./helper/event-recorder.ts";
 export type { EventRecorderOptions } from "./helper/event-recorder-options.ts";
@@ -48,9 +49,21 @@ export {
   type RemoveFinalizerOptions,
   removeFinalizer,
 } from "./helper/finalize.ts";
+export {
+  type MigratedResource,
+  type MigrateStorageOptions,
+  type MigrationContext,
+  migrateStorage,
+} from "./helper/migrate-storage.ts";
 export { type ConditionUpdate, ownConditions, setCondition } from "./helper/set-condition.ts";
 export type { KubernetesMetrics, RequestMetric } from "./kubernetes-metrics.ts";
 export { builtIn } from "./object/built-in.ts";
+export {
+  type CustomResourceOptions,
+  customResource,
+  fromCrd,
+  type TypedResourceOptions,
+} from "./object/custom-resource.ts";
 export type {
   ApplyInput,
   CachedObject,
@@ -74,18 +87,26 @@ export type {
 export { metadataOf } from "./object/metadata-of.ts";
 export { keyOf, type ObjectName, type ObjectRef } from "./object/object-ref.ts";
 export { Quantity, type QuantityInput } from "./object/quantity.ts";
-export {
-  type ConditionedStatus,
-  type CustomObject,
-  type CustomResourceOptions,
-  customResource,
-  fromCrd,
-  type ObjectOf,
-  type Resource,
-  type ResourceScope,
-  type TypedResourceOptions,
+export type {
+  ConditionedStatus,
+  CustomObject,
+  ObjectOf,
+  Resource,
+  ResourceScope,
 } from "./object/resource.ts";
 export type { FieldSelector, LabelSelector } from "./object/selector.ts";
+export type {
+  ConversionAnswer,
+  ConversionService,
+  ConvertedMetadata,
+  ConvertedObject,
+  DeepPartial,
+  VersionConversion,
+  VersionedResource,
+  VersionedResourceOptions,
+  VersionOptions,
+  VersionResource,
+} from "./object/versioned-resource.ts";
 export type { OperatorControllerArguments } from "./operator/failure-events.ts";
 export {
   type HealthCheck,
@@ -108,7 +129,14 @@ export type {
   ReflectorErrorStatus,
   ReflectorStatus,
 } from "./reflect/reflector-status.ts";
-export type { CrdOptions, PrinterColumn, ValidationRule } from "./schema/crd.ts";
+export type {
+  CrdOptions,
+  KindOptions,
+  PrinterColumn,
+  ScalePaths,
+  SchemaOptions,
+  ValidationRule,
+} from "./schema/crd.ts";
 export type {
   JsonSchema,
   SchemaInput,

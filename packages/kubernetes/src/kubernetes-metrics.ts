@@ -35,6 +35,9 @@ export interface KubernetesMetrics {
 
   /** An apply with the option `cached` was not sent, since it would have changed nothing. */
   applySkipped(resource: string): void;
+
+  /** A `migrateStorage` has sent the patch of an object, which is now in the stored version or not. Receivers may lack it. */
+  migrated?(resource: string, result: "migrated" | "failed"): void;
 }
 
 /** The methods of {@link KubernetesMetrics}. */

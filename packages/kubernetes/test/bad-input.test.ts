@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
 import * as root from "@holdfast/kubernetes";
 import {
   builtIn,
@@ -9,9 +10,11 @@ import {
   fromCrd,
   HealthServer,
   type KubeObject,
+  keepInAnnotation,
   keyOf,
   LeaseLock,
   metadataOf,
+  migrateStorage,
   ownConditions,
   ownerOf,
   ownerReference,
@@ -33,7 +36,14 @@ import { WATCH_OPTIONS } from "../src/cluster/watch-options.ts";
 import { LEASE_LOCK_OPTIONS } from "../src/election/lease-lock.ts";
 import { EVENT_RECORDER_OPTIONS } from "../src/helper/event-recorder-options.ts";
 import { FINALIZE_OPTIONS, REMOVE_FINALIZER_OPTIONS } from "../src/helper/finalize.ts";
-import { CUSTOM_RESOURCE_OPTIONS } from "../src/object/resource.ts";
+import { MIGRATE_STORAGE_OPTIONS } from "../src/helper/migrate-storage.ts";
+import { CUSTOM_RESOURCE_OPTIONS } from "../src/object/custom-resource.ts";
+import {
+  CONVERSION_SERVICE,
+  VERSION_CONVERSION,
+  VERSION_OPTIONS,
+  VERSIONED_RESOURCE_OPTIONS,
+} from "../src/object/versioned-resource.ts";
 import { HEALTH_SERVER_OPTIONS } from "../src/operator/health-server.ts";
 import {
   OPERATOR_ELECTION_OPTIONS,
@@ -42,7 +52,7 @@ import {
 } from "../src/operator/operator-options.ts";
 import { OPERATOR_PROMETHEUS_OPTIONS } from "../src/prometheus/prometheus-metrics.ts";
 import { RUN_OPTIONS } from "../src/run-ref.ts";
-import { PRINTER_COLUMN, VALIDATION_RULE } from "../src/schema/crd.ts";
+import { PRINTER_COLUMN, SCALE_PATHS, VALIDATION_RULE } from "../src/schema/crd.ts";
 import { options } from "./option-kinds.ts";
 
 const { all, constructs, except, method, rejects, required, text, throws, unchecked } = kinds;
@@ -60,6 +70,18 @@ const stored = {
   kind: "ConfigMap",
   metadata: { ...ann.metadata, uid: "1", resourceVersion: "1", creationTimestamp: "" },
 };
+
+const spec = { type: "object", properties: { a: { type: "string" } } };
+const versioned = {
+  ...{ group: "example.org", kind: "Task", plural: "tasks", storage: "v1" },
+  versions: { v1: { spec }, v2: { spec } },
+  convert: { v2: { toHub: f, fromHub: f } },
+  service: { name: "a", namespace: "a" },
+} as const;
+const Versioned = customResource({
+  ...{ group: "example.org", kind: "Task", plural: "tasks", storage: "v1" },
+  versions: { v1: { spec }, v2: { spec } },
+});
 
 const isObject = kinds.anyObject;
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
@@ -80,8 +102,9 @@ const objectDoors = [
     customResource,
     [
       {
-        ...{ apiVersion: "a.b/v1", kind: "A", plural: "as", spec: { type: "object" } },
+        ...{ apiVersion: "a.b/v1", kind: "A", plural: "as" },
         ...{ rules: [{ rule: "true" }], columns: [{ name: "a", path: ".spec.a" }] },
+        ...{ spec, scale: { replicas: ".spec.a", status: ".spec.a", selector: ".spec.a" } },
       },
     ],
     [
@@ -94,10 +117,85 @@ const objectDoors = [
         conditions: kinds.named("conditions", kinds.flag),
         rules: kinds.named("rules", kinds.arrayOf(options(VALIDATION_RULE))),
         columns: kinds.named("columns", kinds.arrayOf(options(PRINTER_COLUMN))),
+        scale: kinds.named("scale", options(SCALE_PATHS)),
+        selectable: kinds.named("selectable", kinds.arrayOf(unchecked)),
         shortNames: kinds.named("shortNames", kinds.arrayOf(unchecked)),
         categories: kinds.named("categories", kinds.arrayOf(unchecked)),
       }),
     ],
+  ),
+  throws(
+    customResource,
+    [versioned],
+    [
+      "options",
+      options(VERSIONED_RESOURCE_OPTIONS, {
+        group: kinds.named("group", text),
+        kind: kinds.named("kind", text),
+        plural: kinds.named("plural", text),
+        scope: except("All", 'RangeError: scope must be "Namespaced" or "Cluster", got "All"'),
+        shortNames: kinds.named("shortNames", kinds.arrayOf(unchecked)),
+        categories: kinds.named("categories", kinds.arrayOf(unchecked)),
+        versions: kinds.named("versions", isObject),
+        storage: kinds.all(
+          except("v9", 'RangeError: storage must be one of the versions (v1, v2), got "v9"'),
+          except(null, "RangeError: storage must be one of the versions (v1, v2), got null"),
+        ),
+        hub: except("v9", 'RangeError: hub must be one of the versions (v1, v2), got "v9"'),
+        convert: kinds.named("convert", isObject),
+        service: kinds.named("service", options(CONVERSION_SERVICE)),
+      }),
+    ],
+  ),
+  throws(
+    function customResourceVersion(v1: object) {
+      return customResource({ ...versioned, versions: { ...versioned.versions, v1 } } as never);
+    },
+    [
+      {
+        spec,
+        rules: [{ rule: "true" }],
+        columns: [{ name: "a", path: ".spec.a" }],
+        scale: { replicas: ".spec.a", status: ".spec.a", selector: ".spec.a" },
+      },
+    ],
+    [
+      "versions.v1",
+      options(VERSION_OPTIONS, {
+        rules: kinds.arrayOf(options(VALIDATION_RULE)),
+        columns: kinds.arrayOf(options(PRINTER_COLUMN)),
+        scale: options(SCALE_PATHS),
+        selectable: kinds.arrayOf(unchecked),
+      }),
+    ],
+  ),
+  throws(
+    function customResourceConversion(v2: object) {
+      return customResource({ ...versioned, convert: { v2 } } as never);
+    },
+    [{ toHub: f, fromHub: f }],
+    ["convert.v2", options(VERSION_CONVERSION)],
+  ),
+  throws(
+    keepInAnnotation as (path: string) => unknown,
+    [".spec.a"],
+    [
+      "paths[0]",
+      required((path) =>
+        [null, 5, "spec.a", ".spec", ".spec.a[].b"].map((value) => ({
+          path,
+          value,
+          error: `RangeError: ${path} must be a path below .spec or .status and not below a list, such as ".spec.retries", got ${JSON.stringify(value)}`,
+        })),
+      ),
+    ],
+  ),
+  throws(
+    migrateStorage,
+    [Versioned, { client, clock, logger: silentLogger, metrics: {} }, { retire: ["v2"] }],
+    ["resource", required(isObject)],
+    ["context", required(isObject)],
+    ["options", options(MIGRATE_STORAGE_OPTIONS, { versionNames: kinds.arrayOf(unchecked) })],
   ),
   throws(fromCrd, [{}, "v1"], ["crd", isObject], ["version", kinds.unchecked]),
   throws(metadataOf, [ConfigMap], ["resource", required(isResource)]),

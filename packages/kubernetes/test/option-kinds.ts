@@ -96,6 +96,26 @@ const own: Record<string, Kind> = {
       value,
       error: `RangeError: ${path} must be a path such as ".spec.schedule", got ${JSON.stringify(value)}`,
     })),
+  deprecation: (path) => [
+    { path, value: 5, error: `TypeError: ${path} must be true or false, got 5` },
+    {
+      path,
+      value: "",
+      error: `RangeError: ${path} must be true, false or a text of 1 to 256 characters, got 0 characters`,
+    },
+  ],
+  servicePort: (path) =>
+    [0, 1.5, 65_536, "443"].map((value) => ({
+      path,
+      value,
+      error: `RangeError: ${path} must be a whole number from 1 to 65535, got ${JSON.stringify(value)}`,
+    })),
+  keptFields: (path) =>
+    [null, [".spec.a"]].map((value) => ({
+      path,
+      value,
+      error: `TypeError: ${path} must be made by keepInAnnotation, got ${JSON.stringify(value)}`,
+    })),
   finalizer: formed('be a finalizer such as "example.org/cleanup"', "a", "a/", "A/a"),
   serviceAccount: formed('be "namespace/name"', "a", "a/b/c", "A/b", "-a/b", "a/--all"),
   pem,

@@ -29,7 +29,8 @@ export function differenceOf(left: NormalForm, right: NormalForm, sides: Sides):
   });
 }
 
-function* fieldDifferences(
+/** The fields that differ, a line each. */
+export function* fieldDifferences(
   left: unknown,
   right: unknown,
   path: string,

@@ -1,8 +1,9 @@
 /**
- * Specs drawn from the schema of a custom resource, and paths of them, for `fast-check`.
+ * Specs drawn from the schema of a custom resource, paths of them, and checks of its conversions, for `fast-check`.
  *
  * @packageDocumentation
  */
+export { type ConversionsOptions, conversionsOf } from "./conversions-of.ts";
 export {
   explorePaths,
   findPathError,

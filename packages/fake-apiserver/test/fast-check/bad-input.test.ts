@@ -1,8 +1,15 @@
 import * as fastCheck from "@holdfast/fake-apiserver/fast-check";
-import { explorePaths, PathError, specsOf } from "@holdfast/fake-apiserver/fast-check";
+import {
+  conversionsOf,
+  explorePaths,
+  PathError,
+  specsOf,
+} from "@holdfast/fake-apiserver/fast-check";
 import type { Kinds } from "@holdfast/kit";
+import { customResource } from "@holdfast/kubernetes";
 import * as fc from "fast-check";
 import * as kinds from "../../../../test/bad-input.ts";
+import { CONVERSIONS_OPTIONS } from "../../src/fast-check/conversions-of.ts";
 import { PATH_OPTIONS } from "../../src/fast-check/explore-paths.ts";
 import { SPECS_OPTIONS } from "../../src/fast-check/specs-of.ts";
 import { resourceWith } from "./schemas.ts";
@@ -10,11 +17,26 @@ import { resourceWith } from "./schemas.ts";
 const { all, anyObject, arrayOf, data, fields, methods, required, text } = kinds;
 
 const Thing = resourceWith({ type: "object", properties: { name: { type: "string" } } });
+const spec = { type: "object", properties: { name: { type: "string" } } };
+const Versions = customResource({
+  ...{ group: "example.org", kind: "Thing", plural: "things", storage: "v1" },
+  versions: { v1: { spec }, v2: { spec } },
+});
 const isResource = all(anyObject, fields({ kind: text, plural: text }));
 const options = <Type extends object>(table: Kinds<Type>): kinds.Kind =>
   kinds.optionsOf(table, {
     anyResource: isResource,
     resourceList: arrayOf(isResource),
+    lossyPaths: all(
+      arrayOf((path) => [
+        {
+          path,
+          value: "spec.a",
+          error: `RangeError: ${path} must be a path such as ".spec.note", got "spec.a"`,
+        },
+      ]),
+    ),
+    specsByVersion: data({ v1: methods("generate", "shrink") }),
     arbitraries: data({ name: methods("generate", "shrink") }),
   });
 
@@ -28,6 +50,12 @@ const doors = [
     [Thing, { fields: { name: fc.constant("a") } }],
     ["resource", required(isResource)],
     ["options", options(SPECS_OPTIONS)],
+  ),
+  kinds.throws(
+    conversionsOf,
+    [Versions, { lossy: [".spec.name"] }],
+    ["resource", required(anyObject)],
+    ["options", options(CONVERSIONS_OPTIONS)],
   ),
   kinds.rejects(
     explorePaths,

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import { type Output, optional, requirePositionals, textOf } from "@holdfast/kit/node";
-import { fromCrd } from "../object/resource.ts";
+import { fromCrd } from "../object/custom-resource.ts";
 
 /** `manifests MODULE... --out DIR [--check]` */
 export async function manifests(args: string[], { print }: Output): Promise<0 | 1> {

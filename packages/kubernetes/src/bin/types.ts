@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { type Output, optional, requirePositionals, textOf } from "@holdfast/kit/node";
-import { fromCrd } from "../object/resource.ts";
+import { fromCrd } from "../object/custom-resource.ts";
 import { runKubectl } from "../transport/run-kubectl.ts";
 import { type CrdSchema, plainSchema } from "./plain-schema.ts";
 

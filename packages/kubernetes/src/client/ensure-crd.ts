@@ -1,8 +1,9 @@
 import { requireMethods, requireText } from "@holdfast/kit";
 import { poll } from "@holdfast/wait";
 import { builtIn } from "../object/built-in.ts";
+import { fromCrd } from "../object/custom-resource.ts";
 import type { KubeObject, ObjectMeta, StoredObject } from "../object/kube-object.ts";
-import { fromCrd, type Resource } from "../object/resource.ts";
+import type { Resource } from "../object/resource.ts";
 import { findApiError, isApiError, isNotServed } from "./api-error.ts";
 import { limited } from "./call.ts";
 import { CALL_OPTIONS, type KubeCallOptions, resolveCall } from "./call-options.ts";

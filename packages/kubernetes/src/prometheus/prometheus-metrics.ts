@@ -85,6 +85,7 @@ export function prometheusMetrics(options: OperatorPrometheusOptions = {}): Oper
     watchEnded: (...facts) => reflectors.watchEnded(...facts),
     rejected: (resource) => reflectors.rejected(resource),
     applySkipped: (resource) => requests.skip(resource),
+    migrated: (...facts) => requests.migrate(...facts),
     controller: (name) => controllers.controller(name),
     queue: (name) => controllers.queue(name),
     leadership: (...candidate) => controllers.leadership(...candidate),

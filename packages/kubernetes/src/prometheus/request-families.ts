@@ -9,6 +9,7 @@ export class RequestFamilies {
   readonly #total: Counter<"code" | "method">;
   readonly #duration: Histogram<"verb">;
   readonly #skipped: Counter<"name">;
+  readonly #migrated: Counter<"name" | "result">;
 
   constructor(register: Registry) {
     const registers = [register];
@@ -31,6 +32,16 @@ export class RequestFamilies {
       name: "client_skipped_applies_total",
       help: "Number of applies that were not sent because they would have changed nothing, by resource",
     });
+    this.#migrated = new Counter({
+      registers,
+      labelNames: ["name", "result"],
+      name: "storage_migration_objects_total",
+      help: "Number of objects that a migration of the stored version has patched, by resource and result",
+    });
+  }
+
+  migrate(name: string, result: string): void {
+    this.#migrated.inc({ name, result });
   }
 
   count({ method, code, duration }: RequestMetric): void {

@@ -56,8 +56,8 @@ export interface PrinterColumn {
   readonly priority?: number | undefined;
 }
 
-/** What the manifest of a resource says beside its names. */
-export interface CrdOptions {
+/** The part of a manifest that each version has of its own. */
+export interface SchemaOptions {
   /**
    * Schema of the spec: of a library that implements Standard JSON Schema (zod from 4.2 on, ArkType from 2.2 on), or
    * a JSON schema. With it the resource has its manifest as `crd`.
@@ -87,6 +87,20 @@ export interface CrdOptions {
   /** Columns of `kubectl get`, after the name. Default: the age. */
   readonly columns?: readonly PrinterColumn[] | undefined;
 
+  /**
+   * Paths of the numbers of replicas, with which the resource has the subresource `scale`: `kubectl scale` and autoscalers
+   * use it.
+   *
+   * @defaultValue no such subresource
+   */
+  readonly scale?: ScalePaths | undefined;
+
+  /** Paths of fields that field selectors may name, for example `.spec.zone`. At most 8. Default: none. */
+  readonly selectable?: readonly string[] | undefined;
+}
+
+/** The names and texts of a manifest that all versions share. */
+export interface KindOptions {
   /** Short names for `kubectl`, for example `ct`. */
   readonly shortNames?: readonly string[] | undefined;
 
@@ -95,6 +109,21 @@ export interface CrdOptions {
 
   /** Description of the kind, which `kubectl explain` shows. */
   readonly description?: string | undefined;
+}
+
+/** What the manifest of a resource says beside its names. */
+export interface CrdOptions extends SchemaOptions, KindOptions {}
+
+/** Fields of the subresource `scale`. */
+export interface ScalePaths {
+  /** Path of the wanted number, for example `.spec.size`. */
+  readonly replicas: string;
+
+  /** Path of the number that there is, for example `.status.size`. */
+  readonly status: string;
+
+  /** Path of a label selector as a text, for example `.status.selector`. Default: none. */
+  readonly selector?: string | undefined;
 }
 
 export const VALIDATION_RULE: Kinds<ValidationRule> = {
@@ -114,25 +143,43 @@ export const PRINTER_COLUMN: Kinds<PrinterColumn> = {
   priority: anything,
 };
 
+export const SCALE_PATHS: Kinds<ScalePaths> = {
+  replicas: required(kind("columnPath", requireColumnPath)),
+  status: required(kind("columnPath", requireColumnPath)),
+  selector: kind("columnPath", requireColumnPath),
+};
+
 /** The names of a resource. */
 interface Names {
   readonly group: string;
-  readonly version: string;
   readonly kind: string;
   readonly plural: string;
   readonly scope: string;
 }
 
-/**
- * The CustomResourceDefinition of a resource with a schema.
- *
- * @throws TypeError or RangeError for options that a definition cannot express
- */
-export function crdOf(names: Names, options: CrdOptions): object {
-  requireLists(options);
-  const { group, version, kind, plural, scope } = names;
-  const { status, conditions, columns, shortNames, categories } = options;
-  const schema = schemaOf(options);
+/** A version of a manifest. */
+export interface DefinedVersion {
+  readonly name: string;
+  readonly served: boolean;
+  readonly storage: boolean;
+  readonly deprecated?: boolean;
+  readonly deprecationWarning?: string;
+  readonly schema: { readonly openAPIV3Schema: JsonObject };
+  readonly subresources?: object;
+  readonly selectableFields?: readonly object[];
+  readonly additionalPrinterColumns?: readonly object[];
+}
+
+/** The CustomResourceDefinition of a kind. */
+export function crdOf(
+  names: Names,
+  { shortNames, categories }: KindOptions,
+  versions: readonly DefinedVersion[],
+  conversion?: object,
+): object {
+  for (const [name, list] of Object.entries({ shortNames, categories }))
+    if (list !== undefined) requireArray(name, list);
+  const { group, kind, plural, scope } = names;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -148,30 +195,69 @@ export function crdOf(names: Names, options: CrdOptions): object {
         ...(shortNames !== undefined && { shortNames }),
         ...(categories !== undefined && { categories }),
       },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: schema },
-          ...((status !== undefined || conditions === true) && { subresources: { status: {} } }),
-          ...(columns !== undefined && {
-            additionalPrinterColumns: columns.map((column) => columnOf(column, schema)),
-          }),
-        },
-      ],
+      ...(conversion !== undefined && { conversion }),
+      versions,
     },
   };
 }
 
-function requireLists({ conditions, rules, columns, shortNames, categories }: CrdOptions): void {
-  if (conditions !== undefined) requireBoolean("conditions", conditions);
-  for (const [name, list] of Object.entries({ rules, columns, shortNames, categories }))
-    if (list !== undefined) requireArray(name, list);
-  for (const [index, rule] of (rules ?? []).entries())
-    read(`rules[${index}]`, rule, "customResource", VALIDATION_RULE);
-  for (const [index, column] of (columns ?? []).entries())
-    read(`columns[${index}]`, column, "customResource", PRINTER_COLUMN);
+/**
+ * A version of a manifest, served and stored.
+ *
+ * @param at - prefix of the options, for errors
+ * @throws TypeError or RangeError for options that a definition cannot express
+ */
+export function versionOf(name: string, options: CrdOptions, at = ""): DefinedVersion {
+  requireLists(options, at);
+  const { status, conditions, columns, scale, selectable } = options;
+  const schema = schemaOf(options, at);
+  const hasStatus = status !== undefined || conditions === true;
+  const subresources = {
+    ...(hasStatus && { status: {} }),
+    ...(scale !== undefined && {
+      scale: {
+        specReplicasPath: pathIn(schema, scale.replicas, `${at}scale.replicas`),
+        statusReplicasPath: pathIn(schema, scale.status, `${at}scale.status`),
+        ...(scale.selector !== undefined && {
+          labelSelectorPath: pathIn(schema, scale.selector, `${at}scale.selector`),
+        }),
+      },
+    }),
+  };
+  return {
+    name,
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: schema },
+    ...(Object.keys(subresources).length > 0 && { subresources }),
+    ...(selectable !== undefined && {
+      selectableFields: selectable.map((path, index) => ({
+        jsonPath: pathIn(schema, path, `${at}selectable[${index}]`),
+      })),
+    }),
+    ...(columns !== undefined && {
+      additionalPrinterColumns: columns.map((column) => columnOf(column, schema)),
+    }),
+  };
+}
+
+function requireLists(options: CrdOptions, at: string): void {
+  const { conditions, rules = [], columns = [], scale, selectable = [] } = options;
+  if (conditions !== undefined) requireBoolean(`${at}conditions`, conditions);
+  for (const [name, list] of Object.entries({ rules, columns, selectable }))
+    requireArray(`${at}${name}`, list);
+  for (const [index, rule] of rules.entries())
+    read(`${at}rules[${index}]`, rule, "customResource", VALIDATION_RULE);
+  for (const [index, column] of columns.entries())
+    read(`${at}columns[${index}]`, column, "customResource", PRINTER_COLUMN);
+  if (scale !== undefined) read(`${at}scale`, scale, "customResource", SCALE_PATHS);
+  for (const [index, path] of selectable.entries())
+    requireColumnPath(`${at}selectable[${index}]`, path);
+}
+
+function pathIn(schema: JsonObject, path: string, name: string): string {
+  if (fieldAt(schema, path) !== undefined) return path;
+  throw new RangeError(`${name} must name a field of the schema, got ${JSON.stringify(path)}`);
 }
 
 function requireColumnPath(name: string, path: unknown): void {
@@ -179,13 +265,13 @@ function requireColumnPath(name: string, path: unknown): void {
     throw new RangeError(`${name} must be a path such as ".spec.schedule", got ${show(path)}`);
 }
 
-function schemaOf(options: CrdOptions): JsonObject {
+function schemaOf(options: CrdOptions, at: string): JsonObject {
   const { spec, status, conditions, rules, listKeys = {}, description } = options;
   const properties: JsonObject = {};
   for (const [name, part] of Object.entries({ spec, status }))
-    if (part !== undefined) properties[name] = structuralPart(part, name);
-  if (conditions === true) properties["status"] = withConditions(properties["status"]);
-  for (const [path, keys] of Object.entries(listKeys)) markList({ properties }, path, keys);
+    if (part !== undefined) properties[name] = structuralPart(part, `${at}${name}`);
+  if (conditions === true) properties["status"] = withConditions(properties["status"], at);
+  for (const [path, keys] of Object.entries(listKeys)) markList({ properties }, path, keys, at);
   return {
     type: "object",
     ...(description !== undefined && { description }),
@@ -214,11 +300,13 @@ const CONDITION: JsonObject = {
   required: ["type", "status", "reason", "message", "lastTransitionTime"],
 };
 
-function withConditions(status: unknown): JsonObject {
+function withConditions(status: unknown, at: string): JsonObject {
   const before = isObject(status) ? status : { type: "object" };
   const { properties } = before;
   if (isObject(properties) && "conditions" in properties)
-    throw new RangeError("conditions: true adds the field to the status, which has it already");
+    throw new RangeError(
+      `${at}conditions: true adds the field to the status, which has it already`,
+    );
   const conditions = {
     type: "array",
     items: CONDITION,
@@ -228,15 +316,15 @@ function withConditions(status: unknown): JsonObject {
   return { ...before, properties: { ...(isObject(properties) && properties), conditions } };
 }
 
-function markList(root: JsonObject, path: string, keys: readonly string[]): void {
+function markList(root: JsonObject, path: string, keys: readonly string[], at: string): void {
   const list = fieldAt(root, path);
   const items = fieldAt(root, `${path}[]`);
   if (list === undefined || items?.["type"] !== "object")
-    throw new RangeError(`listKeys must name lists of objects, got ${JSON.stringify(path)}`);
+    throw new RangeError(`${at}listKeys must name lists of objects, got ${JSON.stringify(path)}`);
   for (const key of keys)
     if (!isAlwaysThere(items, key))
       throw new RangeError(
-        `listKeys of ${path} must name fields that are required or have a default, got ${show(key)}`,
+        `${at}listKeys of ${path} must name fields that are required or have a default, got ${show(key)}`,
       );
   list["x-kubernetes-list-type"] = "map";
   list["x-kubernetes-list-map-keys"] = [...keys];
@@ -250,7 +338,7 @@ function isAlwaysThere(object: JsonObject, name: string): boolean {
 }
 
 /** The schema of a field, by a path such as `.spec.ports[].name`. */
-function fieldAt(root: JsonObject, path: string): JsonObject | undefined {
+export function fieldAt(root: JsonObject, path: string): JsonObject | undefined {
   let at: JsonObject | undefined = root;
   for (const part of path.split(/\.|(?=\[)/).filter((name) => name !== "")) {
     const properties: unknown = at["properties"];
