@@ -136,3 +136,26 @@ export {
   isBodyTooLongError,
 } from "./transport/read-body.ts";
 export type { TransportOptions } from "./transport/transport-options.ts";
+export type { HookOptions, MutatingOptions, ValidatingOptions } from "./webhook/hook-options.ts";
+export { mutating, validating } from "./webhook/hooks.ts";
+export type {
+  MutatingHandler,
+  MutatingReview,
+  Review,
+  ReviewCause,
+  ReviewResult,
+  ValidatingHandler,
+  ValidatingReview,
+} from "./webhook/review-call.ts";
+export type {
+  AdmissionRequest,
+  AdmissionResponse,
+  Webhook,
+  WebhookCaller,
+  WebhookConfiguration,
+  WebhookContext,
+  WebhookOperation,
+  WebhookRule,
+  WebhookSelector,
+  WebhookUser,
+} from "./webhook/webhook.ts";
