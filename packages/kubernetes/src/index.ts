@@ -136,6 +136,7 @@ export {
   isBodyTooLongError,
 } from "./transport/read-body.ts";
 export type { TransportOptions } from "./transport/transport-options.ts";
+export type { Convertible } from "./webhook/conversion-review.ts";
 export type { HookOptions, MutatingOptions, ValidatingOptions } from "./webhook/hook-options.ts";
 export { mutating, validating } from "./webhook/hooks.ts";
 export type {
@@ -159,3 +160,10 @@ export type {
   WebhookSelector,
   WebhookUser,
 } from "./webhook/webhook.ts";
+export type {
+  ConversionMetric,
+  WebhookCallMetric,
+  WebhookMetrics,
+  WebhookStatus,
+} from "./webhook/webhook-metrics.ts";
+export type { WebhookCertificate, WebhooksOptions } from "./webhook/webhooks-options.ts";

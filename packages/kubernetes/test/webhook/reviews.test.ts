@@ -162,7 +162,7 @@ describe("a webhook as a value", () => {
     expect(() => validating(CronTask, {})).toThrow(
       "options must have handle or setup, got neither",
     );
-    const both = { handle() {}, setup: () => () => {} };
+    const both = { handle: () => [], setup: () => () => [] };
     expect(() => validating(CronTask, both)).toThrow("options must have handle or setup, got both");
   });
 
