@@ -20,8 +20,8 @@ export interface OperatorMetrics extends KubernetesMetrics {
   /** Reports the informers of a cluster: `read` is called when the metrics are read. */
   informers(read: () => readonly InformerStatus[]): void;
 
-  /** The receiver of the facts of webhooks: `read` is called when the metrics are read. */
-  webhooks(read: () => WebhookStatus): WebhookMetrics;
+  /** The receiver of the facts of webhooks: `read` is called when the metrics are read. Optional. */
+  webhooks?(read: () => WebhookStatus): WebhookMetrics;
 }
 
 /** The methods of {@link OperatorMetrics}. */
@@ -32,5 +32,4 @@ export const OPERATOR_METRICS: readonly (keyof OperatorMetrics)[] = [
   "leadership",
   "shards",
   "informers",
-  "webhooks",
 ];

@@ -11,7 +11,7 @@ import { prepare } from "../webhook/hooks.ts";
 import type { WebhookContext } from "../webhook/webhook.ts";
 import type { WebhookMetrics, WebhookStatus } from "../webhook/webhook-metrics.ts";
 import { WebhookServer } from "../webhook/webhook-server.ts";
-import { secretOf } from "../webhook/webhooks-options.ts";
+import { configurationName, secretOf } from "../webhook/webhooks-options.ts";
 import type { ResolvedOperator, ResolvedWebhooks } from "./operator-options.ts";
 
 /** The webhooks of an operator: a server, and its certificate. */
@@ -23,7 +23,7 @@ export class OperatorWebhooks {
   constructor(operator: ResolvedOperator, options: ResolvedWebhooks, context: WebhookContext) {
     const { clock, logger, metrics } = operator;
     for (const hook of options.hooks) prepare(hook, context);
-    const receiver: WebhookMetrics | undefined = metrics?.webhooks(() => this.#status());
+    const receiver: WebhookMetrics | undefined = metrics?.webhooks?.(() => this.#status());
     this.#server = new WebhookServer({ ...options, context, logger, clock, metrics: receiver });
     this.#certificates = certificatesOf(operator, options, (pair) => this.#server.show(pair));
   }
@@ -96,7 +96,7 @@ function certificatesOf(
       secret: { namespace, name: secretOf({ service }) },
       names: [`${service}.${namespace}.svc`, `${service}.${namespace}.svc.cluster.local`],
       targets: trustTargets({
-        name,
+        name: configurationName({ service, namespace }),
         types: hooks.map(({ configuration }) => configuration.type),
         definitions: convert.map(({ crd }) => nameOf(crd)),
       }),

@@ -189,15 +189,16 @@ function managerOf(
   { signals, clock, logger }: ResolvedOperator,
   webhooks: OperatorWebhooks | undefined,
 ): Manager {
-  const drain = webhooks === undefined ? 0 : webhooks.stopTimeout;
+  const ofWebhooks = webhooks && { stopTimeout: webhooks.stopTimeout + SHORT };
+  const startTimeout = Number.POSITIVE_INFINITY;
   const groups = [
     { name: "servers", stopTimeout: SHORT },
     // Their server ends with the group "drain"; if a stop comes before it has begun, with this one.
-    { name: "webhooks", startTimeout: Number.POSITIVE_INFINITY, stopTimeout: drain + SHORT },
-    { name: "caches", startTimeout: Number.POSITIVE_INFINITY, stopTimeout: SHORT },
+    ...(ofWebhooks ? [{ name: "webhooks", startTimeout, ...ofWebhooks }] : []),
+    { name: "caches", startTimeout, stopTimeout: SHORT },
     { name: "events", stopTimeout: EVENTS },
     { name: "work" }, // as long as its controllers need
-    { name: "drain", stopTimeout: drain + SHORT },
+    ...(ofWebhooks ? [{ name: "drain", ...ofWebhooks }] : []),
   ];
   // The sum of these times, which depends on the controllers of the term; see the docstring of `runOperator`.
   const stopTimeout = Number.POSITIVE_INFINITY;

@@ -109,17 +109,26 @@ export function secretOf({ service }: Pick<WebhooksOptions, "service">): string 
   return `${service}-certificates`;
 }
 
-/** Reads the options, and checks them. */
-export function readWebhooks(path: string, options: WebhooksOptions): WebhooksOptions {
-  return read(path, options, "runOperator", WEBHOOKS_OPTIONS);
+/** The name of the configurations, and of the role for them: no other namespace has the same. */
+export function configurationName(place: {
+  readonly service: string;
+  readonly namespace: string;
+}): string {
+  return `${place.service}.${place.namespace}`;
 }
 
-function requireService(path: string, name: string): void {
+/** Checks the name of a Service. */
+export function requireService(path: string, name: string): void {
   requireText(path, name);
   if (!/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
     throw new RangeError(
       `${path} must be a name of a Service: at most 63 of a-z, 0-9 and -, a letter first, got ${JSON.stringify(name.slice(0, 300))}`,
     );
+}
+
+/** Reads the options, and checks them. */
+export function readWebhooks(path: string, options: WebhooksOptions): WebhooksOptions {
+  return read(path, options, "runOperator", WEBHOOKS_OPTIONS);
 }
 
 function requireHooks(path: string, hooks: readonly Webhook[]): void {

@@ -66,11 +66,14 @@ function call(port: number, ca: string, servername: string): Promise<string> {
 
 describe("runOperator with webhooks", () => {
   it("is ready for calls before its informers, and drains before everything else stops", async () => {
-    const api = new FakeApi({ clock: realClock, resources: [Validating, Secret, ConfigMap, Lease] });
+    const api = new FakeApi({
+      clock: realClock,
+      resources: [Validating, Secret, ConfigMap, Lease],
+    });
     const client = new KubeClient({ transport: api.transport });
     const service = { name: "hooks", namespace: "default" };
     const webhooks = [{ name: "validate.configmaps.core", clientConfig: { service } }];
-    await client.create(Validating, { metadata: { name: "cron" }, webhooks } as never);
+    await client.create(Validating, { metadata: { name: "hooks.default" }, webhooks } as never);
     // As with an operator that converts its own kind: its list fails until its webhooks are called.
     const fault = { type: "status", status: 500 } as const;
     using _lists = api.intercept({ resource: ConfigMap, fault });
@@ -96,7 +99,7 @@ describe("runOperator with webhooks", () => {
     expect(text).toContain(
       "webhooks ok\nstarted failed, not counted\ninformer configmaps failed, not counted",
     );
-    const { webhooks: found } = await client.get(Validating, "cron");
+    const { webhooks: found } = await client.get(Validating, "hooks.default");
     const ca = Buffer.from(found[0]?.clientConfig.caBundle ?? "", "base64").toString();
     expect(await call(port, ca, "hooks.default.svc")).toMatch(/^keep-alive .*"allowed":false/);
     await expect(call(port, ca, "other.default.svc")).rejects.toThrow(/altnames/);
