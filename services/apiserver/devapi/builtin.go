@@ -7,10 +7,12 @@ import (
 	"context"
 	"reflect"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -63,6 +65,13 @@ var builtIns = []builtIn{
 	{networkingv1.SchemeGroupVersion, "ingresses", "ingress", "ing", true, true, false, &networkingv1.Ingress{}, &networkingv1.IngressList{}},
 	{networkingv1.SchemeGroupVersion, "networkpolicies", "networkpolicy", "netpol", true, false, false, &networkingv1.NetworkPolicy{}, &networkingv1.NetworkPolicyList{}},
 	{policyv1.SchemeGroupVersion, "poddisruptionbudgets", "poddisruptionbudget", "pdb", true, true, false, &policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}},
+	{discoveryv1.SchemeGroupVersion, "endpointslices", "endpointslice", "", true, false, false, &discoveryv1.EndpointSlice{}, &discoveryv1.EndpointSliceList{}},
+	{admissionv1.SchemeGroupVersion, "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", "", false, false, false, &admissionv1.MutatingWebhookConfiguration{}, &admissionv1.MutatingWebhookConfigurationList{}},
+	{admissionv1.SchemeGroupVersion, "validatingwebhookconfigurations", "validatingwebhookconfiguration", "", false, false, false, &admissionv1.ValidatingWebhookConfiguration{}, &admissionv1.ValidatingWebhookConfigurationList{}},
+	{admissionv1.SchemeGroupVersion, "validatingadmissionpolicies", "validatingadmissionpolicy", "", false, true, false, &admissionv1.ValidatingAdmissionPolicy{}, &admissionv1.ValidatingAdmissionPolicyList{}},
+	{admissionv1.SchemeGroupVersion, "validatingadmissionpolicybindings", "validatingadmissionpolicybinding", "", false, false, false, &admissionv1.ValidatingAdmissionPolicyBinding{}, &admissionv1.ValidatingAdmissionPolicyBindingList{}},
+	{admissionv1.SchemeGroupVersion, "mutatingadmissionpolicies", "mutatingadmissionpolicy", "", false, false, false, &admissionv1.MutatingAdmissionPolicy{}, &admissionv1.MutatingAdmissionPolicyList{}},
+	{admissionv1.SchemeGroupVersion, "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding", "", false, false, false, &admissionv1.MutatingAdmissionPolicyBinding{}, &admissionv1.MutatingAdmissionPolicyBindingList{}},
 	{rbacv1.SchemeGroupVersion, "roles", "role", "", true, false, false, &rbacv1.Role{}, &rbacv1.RoleList{}},
 	{rbacv1.SchemeGroupVersion, "rolebindings", "rolebinding", "", true, false, false, &rbacv1.RoleBinding{}, &rbacv1.RoleBindingList{}},
 	{rbacv1.SchemeGroupVersion, "clusterroles", "clusterrole", "", false, false, false, &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleList{}},
@@ -134,6 +143,10 @@ func part(object runtime.Object, name string) reflect.Value {
 
 // convert does to a Secret what its conversion does in a cluster: text becomes data.
 func convert(object runtime.Object) {
+	admissionDefaults(object)
+	if service, ok := object.(*corev1.Service); ok && service.Spec.Type == "" {
+		service.Spec.Type = corev1.ServiceTypeClusterIP // without it no webhook of the service is found
+	}
 	secret, ok := object.(*corev1.Secret)
 	if !ok {
 		return

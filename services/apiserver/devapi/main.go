@@ -7,7 +7,6 @@ package main
 import (
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -30,10 +29,12 @@ func main() {
 	flags.SetNormalizeFunc(flag.WordSepNormalizeFunc)
 	tokens := flags.String("token-file", "", "file with a line `token,user[,group]` for each caller")
 	mode := flags.String("authorization-mode", "AlwaysAllow", "AlwaysAllow or RBAC")
+	admitted := flags.String("admission", "webhooks", "none, webhooks, or all: with policies and the life of namespaces")
 	extension.AddFlags(flags)
 	recommended := extension.RecommendedOptions
 	// These ask a surrounding cluster, and there is none.
 	recommended.Authentication, recommended.Authorization = nil, nil
+	plugins := recommended.Admission
 	recommended.CoreAPI, recommended.Admission = nil, nil
 	recommended.Features.EnablePriorityAndFairness = false
 	must(flags.Parse(os.Args[1:]))
@@ -43,8 +44,7 @@ func main() {
 	config := genericapiserver.NewRecommendedConfig(extserver.Codecs)
 	must(extension.ServerRunOptions.ApplyTo(&config.Config))
 	must(recommended.ApplyTo(config))
-	// Without plugins, since those ask a surrounding cluster too. The handlers call a chain: none would be a panic at a
-	// patch while a definition is deleted.
+	// The handlers call a chain: none would be a panic at a patch while a definition is deleted.
 	config.AdmissionControl = admission.NewChainHandler()
 	must(extension.APIEnablement.ApplyTo(&config.Config, extserver.DefaultAPIResourceConfigSource(), extserver.Scheme))
 	schemas := openapi.GetOpenAPIDefinitionsWithoutDisabledFeatures(definitions)
@@ -54,11 +54,14 @@ func main() {
 	config.Authentication.Authenticator = callersOf(*tokens)
 	roles := &byRoles{}
 	config.Authorization.Authorizer = authorizerOf(*mode, roles)
+	wrap := webhook.NewDefaultAuthenticationInfoResolverWrapper(nil, nil, config.LoopbackClientConfig, noop.NewTracerProvider())
+	services, err := admit(*admitted, plugins, config, wrap)
+	must(err)
 
 	completed := (&extserver.Config{GenericConfig: config, ExtraConfig: extserver.ExtraConfig{
 		CRDRESTOptionsGetter: options.NewCRDRESTOptionsGetter(*recommended.Etcd, config.ResourceTransformers, config.StorageObjectCountTracker),
-		ServiceResolver:      noServices{},
-		AuthResolverWrapper:  webhook.NewDefaultAuthenticationInfoResolverWrapper(nil, nil, config.LoopbackClientConfig, noop.NewTracerProvider()),
+		ServiceResolver:      services,
+		AuthResolverWrapper:  wrap,
 	}}).Complete()
 	completed.GenericConfig.EnableDiscovery = true // in a cluster the aggregator in front has it
 	server, err := completed.New(genericapiserver.NewEmptyDelegate())
@@ -67,13 +70,6 @@ func main() {
 	must(err)
 	must(listCustomGroups(server))
 	must(server.GenericAPIServer.PrepareRun().RunWithContext(stop))
-}
-
-// noServices is a cluster without services, so without conversion webhooks.
-type noServices struct{}
-
-func (noServices) ResolveEndpoint(namespace, name string, _ int32) (*url.URL, error) {
-	return nil, fmt.Errorf("service %s/%s: this server has no services", namespace, name)
 }
 
 func must(err error) {
