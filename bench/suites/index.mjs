@@ -9,6 +9,7 @@ import { outboxRivals } from "./outbox-rivals.mjs";
 import { replicated } from "./replicas/index.mjs";
 import { sleeps } from "./sleeps.mjs";
 import { step } from "./step.mjs";
+import { webhooks } from "./webhooks.mjs";
 import { workQueue } from "./work-queue.mjs";
 
 export const suites = [
@@ -24,4 +25,5 @@ export const suites = [
   kubernetes,
   outboxRivals,
   replicated,
+  webhooks,
 ];

@@ -1,4 +1,4 @@
-import { isThenable, read, requireFunction, requireSignal } from "@holdfast/kit";
+import { isThenable, read, requireFunction, requireObject, requireSignal } from "@holdfast/kit";
 import { requireResource } from "@holdfast/kit/kubernetes";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
@@ -17,7 +17,7 @@ import {
   reviewOf,
   validated,
 } from "./review.ts";
-import type { Webhook, WebhookContext } from "./webhook.ts";
+import type { Webhook, WebhookCaller, WebhookContext } from "./webhook.ts";
 
 /**
  * A webhook that checks objects before they are stored: for what a schema and rules in CEL cannot say. Pass it to
@@ -147,7 +147,7 @@ function hookOf(
     configuration,
     async review(request, caller) {
       requireRequest(request);
-      requireSignal("caller.signal", caller.signal);
+      requireCaller(caller);
       const reviewed: Reviewed = { ...subject, request, caller, handlerFor };
       return await reviewOf(reviewed, answer);
     },
@@ -156,6 +156,13 @@ function hookOf(
   // Informers that `setup` declares must be there before the caches start.
   Object.defineProperty(hook, "prepare", { enumerable: false });
   return Object.freeze(hook);
+}
+
+/** A caller of our own makes its signal when it is asked for it. */
+function requireCaller(caller: WebhookCaller): void {
+  requireObject("caller", caller);
+  if (Object.hasOwn(caller, "signal")) requireSignal("caller.signal", caller.signal);
+  else if (!("signal" in caller)) requireSignal("caller.signal", undefined as never);
 }
 
 /** Calls the `setup` of a webhook, if it has one. */

@@ -6,7 +6,7 @@ import type { Logger, Runnable, RunOptions } from "@holdfast/controller";
 import { callSafely, deferred } from "@holdfast/kit";
 import { isObject } from "@holdfast/kit/kubernetes";
 import { boundedServer } from "@holdfast/kit/node";
-import { endsWithin, isTimeoutError, withTimeout } from "@holdfast/wait";
+import { endsWithin } from "@holdfast/wait";
 import { runRef } from "../run-ref.ts";
 import { type Convertible, converterOf } from "./conversion-review.ts";
 import { readBody } from "./read-review.ts";
@@ -67,6 +67,38 @@ interface Door {
 
 /** A request that is no review. */
 class BadReview extends Error {}
+
+/** A handler that takes too long. */
+class Overdue extends Error {
+  override readonly name = "TimeoutError";
+}
+
+/** The end of a connection before its answer. */
+class Gone extends Error {
+  override readonly name = "AbortError";
+}
+
+/** The caller of a webhook. Its signal is made when somebody asks for it. */
+class Caller implements WebhookCaller {
+  readonly context: WebhookContext;
+  #controller: AbortController | undefined;
+  #reason: Error | undefined;
+
+  constructor(context: WebhookContext) {
+    this.context = context;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  abort(reason: Error): void {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
+}
 
 /**
  * Answers the reviews of API servers, by HTTPS.
@@ -207,13 +239,12 @@ export class WebhookServer implements Runnable {
   }
 
   #makeDoors(): ReadonlyMap<string, Door> {
-    const { hooks, convert, context, logger, metrics } = this.#options;
+    const { hooks, convert, logger, metrics } = this.#options;
     const doors = new Map<string, Door>();
     for (const hook of hooks)
       doors.set(`/${hook.configuration.name}`, {
         ...{ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview" },
-        // Its signal is made when a handler asks for it.
-        answer: (request, caller) => hook.review(request, Object.assign(caller, { context })),
+        answer: (request, caller) => hook.review(request, caller),
       });
     if (convert.length === 0) return doors;
     const converter = converterOf(convert, {
@@ -231,21 +262,26 @@ export class WebhookServer implements Runnable {
     const { method, url = "/" } = request;
     const [path = "", query = ""] = url.split("?", 2);
     const door = this.#doors.get(path);
-    if (door === undefined) return this.#answer(response, 404, "not found");
-    if (method !== "POST") return this.#answer(response, 405, "method not allowed");
-    if (this.#pending >= MAX_IN_FLIGHT) return this.#answer(response, 503, "too many calls");
+    if (door === undefined) return void this.#answer(response, 404, "not found");
+    if (method !== "POST") return void this.#answer(response, 405, "method not allowed");
+    if (this.#pending >= MAX_IN_FLIGHT) return void this.#answer(response, 503, "too many calls");
     this.#count(path, 1);
     try {
       const status = await this.#review(door, { request, response, query });
-      const duration = realClock.monotonic() - start;
-      const call = { webhook: path, code: String(status), duration };
-      callSafely(() => this.#options.metrics?.answered(call));
+      this.#measure(path, status, start);
     } finally {
       this.#count(path, -1);
     }
   }
 
-  /** Answers a call. Returns its status. */
+  #measure(path: string, status: number, start: number): void {
+    const { metrics } = this.#options;
+    if (metrics === undefined) return;
+    const call = { webhook: path, code: String(status), duration: realClock.monotonic() - start };
+    callSafely(() => metrics.answered(call));
+  }
+
+  /** Answers a call. Returns its status: 499 if nobody waits for the answer any more. */
   async #review(
     door: Door,
     call: {
@@ -255,44 +291,72 @@ export class WebhookServer implements Runnable {
     },
   ): Promise<number> {
     const { request, response, query } = call;
-    const respond = (status: number, body: string): number => {
-      this.#answer(response, status, body);
-      return status;
-    };
     const body = await readBody(request);
-    if (typeof body === "number") return respond(body, TEXTS[body] ?? "refused");
+    if (typeof body === "number") return this.#answer(response, body, TEXTS[body] ?? "refused");
     try {
       const review = requireReview(body, door);
-      const gone = new AbortController();
-      response.once("close", () =>
-        gone.abort(new DOMException("the caller has gone", "AbortError")),
+      const answer = await this.#within(timeoutOf(query) * SHARE, response, (caller) =>
+        door.answer(review as never, caller),
       );
-      const work = async (signal: AbortSignal): Promise<unknown> =>
-        await door.answer(review as never, { signal });
-      const { clock } = this.#options;
-      const limits = { clock, signal: gone.signal, label: "webhook" };
-      const answer = await withTimeout(work, timeoutOf(query) * SHARE, limits);
       const { apiVersion, kind } = door;
-      return respond(200, JSON.stringify({ apiVersion, kind, response: answer }));
+      return this.#answer(response, 200, JSON.stringify({ apiVersion, kind, response: answer }));
     } catch (err) {
-      if (err instanceof BadReview || err instanceof TypeError) return respond(400, "no review");
-      if (!isTimeoutError(err))
-        callSafely(() => this.#options.logger.error({ err }, "call failed"));
-      return respond(500, isTimeoutError(err) ? "no answer in time" : "call failed");
+      return this.#answer(response, ...this.#refusal(err));
     }
   }
 
-  #answer(response: ServerResponse, status: number, text: string): void {
-    if (response.destroyed || response.headersSent) return;
-    const body = Buffer.from(text, "utf8");
+  #refusal(err: unknown): [status: number, text: string] {
+    if (err instanceof Overdue) return [500, "no answer in time"];
+    if (err instanceof Gone) return [499, "nobody waits"];
+    if (err instanceof BadReview || err instanceof TypeError) return [400, "no review"];
+    callSafely(() => this.#options.logger.error({ err }, "call failed"));
+    return [500, "call failed"];
+  }
+
+  /** The result of `work`. Rejects if it takes too long, or its caller goes. */
+  #within(
+    limit: number,
+    response: ServerResponse,
+    work: (caller: WebhookCaller) => unknown,
+  ): Promise<unknown> {
+    const { clock, context } = this.#options;
+    return new Promise((resolve, reject) => {
+      const caller = new Caller(context);
+      const end = (error: Error): void => {
+        timer.stop();
+        reject(error);
+        caller.abort(error);
+      };
+      const timer = clock.afterFunc(limit, () => end(new Overdue("no answer in time")), {
+        label: "webhook",
+      });
+      response.once("close", () => {
+        if (!response.writableFinished) end(new Gone("nobody waits for the answer"));
+      });
+      Promise.resolve(work(caller)).then(
+        (answer) => {
+          timer.stop();
+          resolve(answer);
+        },
+        (error: unknown) => {
+          timer.stop();
+          reject(error as Error);
+        },
+      );
+    });
+  }
+
+  #answer(response: ServerResponse, status: number, text: string): number {
+    if (response.destroyed || response.headersSent) return status;
     const isLast = this.#state !== "open";
     response.writeHead(status, {
       "content-type": status === 200 ? "application/json" : "text/plain; charset=utf-8",
-      "content-length": body.length,
+      "content-length": Buffer.byteLength(text),
       ...(isLast && { connection: "close" }),
       ...(status === 503 && { "retry-after": "1" }),
     });
-    response.end(body);
+    response.end(text); // a text goes out with its head, in one write
+    return status;
   }
 
   #count(path: string, change: 1 | -1): void {
