@@ -65,24 +65,11 @@ interface Door {
   readonly answer: (request: never, caller: WebhookCaller) => unknown;
 }
 
-/** A request that is no review. */
-class BadReview extends Error {}
-
-/** A handler that takes too long. */
-class Overdue extends Error {
-  override readonly name = "TimeoutError";
-}
-
-/** The end of a connection before its answer. */
-class Gone extends Error {
-  override readonly name = "AbortError";
-}
-
 /** The caller of a webhook. Its signal is made when somebody asks for it. */
 class Caller implements WebhookCaller {
   readonly context: WebhookContext;
   #controller: AbortController | undefined;
-  #reason: Error | undefined;
+  #reason: DOMException | undefined;
 
   constructor(context: WebhookContext) {
     this.context = context;
@@ -94,7 +81,7 @@ class Caller implements WebhookCaller {
     return this.#controller.signal;
   }
 
-  abort(reason: Error): void {
+  abort(reason: DOMException): void {
     this.#reason = reason;
     this.#controller?.abort(reason);
   }
@@ -293,50 +280,46 @@ export class WebhookServer implements Runnable {
     const { request, response, query } = call;
     const body = await readBody(request);
     if (typeof body === "number") return this.#answer(response, body, TEXTS[body] ?? "refused");
+    const review = reviewIn(body, door);
+    if (review === undefined) return this.#answer(response, 400, "no review");
     try {
-      const review = requireReview(body, door);
-      const answer = await this.#within(timeoutOf(query) * SHARE, response, (caller) =>
+      const { status, answer } = await this.#within(timeoutOf(query) * SHARE, response, (caller) =>
         door.answer(review as never, caller),
       );
+      if (status !== 200) return this.#answer(response, status, TEXTS[status] ?? "refused");
       const { apiVersion, kind } = door;
       return this.#answer(response, 200, JSON.stringify({ apiVersion, kind, response: answer }));
     } catch (err) {
-      return this.#answer(response, ...this.#refusal(err));
+      if (err instanceof TypeError) return this.#answer(response, 400, "no review");
+      callSafely(() => this.#options.logger.error({ err }, "call failed"));
+      return this.#answer(response, 500, "call failed");
     }
   }
 
-  #refusal(err: unknown): [status: number, text: string] {
-    if (err instanceof Overdue) return [500, "no answer in time"];
-    if (err instanceof Gone) return [499, "nobody waits"];
-    if (err instanceof BadReview || err instanceof TypeError) return [400, "no review"];
-    callSafely(() => this.#options.logger.error({ err }, "call failed"));
-    return [500, "call failed"];
-  }
-
-  /** The result of `work`. Rejects if it takes too long, or its caller goes. */
+  /** The result of `work`: 500 if it takes too long, 499 if its caller goes. */
   #within(
     limit: number,
     response: ServerResponse,
     work: (caller: WebhookCaller) => unknown,
-  ): Promise<unknown> {
+  ): Promise<{ readonly status: number; readonly answer?: unknown }> {
     const { clock, context } = this.#options;
     return new Promise((resolve, reject) => {
       const caller = new Caller(context);
-      const end = (error: Error): void => {
+      const end = (status: number, reason: DOMException): void => {
         timer.stop();
-        reject(error);
-        caller.abort(error);
+        resolve({ status });
+        caller.abort(reason);
       };
-      const timer = clock.afterFunc(limit, () => end(new Overdue("no answer in time")), {
-        label: "webhook",
-      });
+      const expire = (): void => end(500, new DOMException("no answer in time", "TimeoutError"));
+      const timer = clock.afterFunc(limit, expire, { label: "webhook" });
       response.once("close", () => {
-        if (!response.writableFinished) end(new Gone("nobody waits for the answer"));
+        if (!response.writableFinished)
+          end(499, new DOMException("nobody waits for the answer", "AbortError"));
       });
       Promise.resolve(work(caller)).then(
         (answer) => {
           timer.stop();
-          resolve(answer);
+          resolve({ status: 200, answer });
         },
         (error: unknown) => {
           timer.stop();
@@ -369,21 +352,20 @@ export class WebhookServer implements Runnable {
 const TEXTS: Readonly<Record<number, string>> = {
   400: "body cut",
   413: "body above 16 MiB",
+  500: "no answer in time",
   503: "too many calls",
 };
 
-/** @throws BadReview for a body that is none of this kind */
-function requireReview(body: Buffer, { apiVersion, kind }: Door): object {
-  let review: unknown;
+/** The request in a body. Undefined for a body that is no review of this kind. */
+function reviewIn(body: Buffer, { apiVersion, kind }: Door): object | undefined {
   try {
-    review = JSON.parse(body.toString("utf8"));
+    const review: unknown = JSON.parse(body.toString("utf8"));
+    if (!isObject(review) || review["apiVersion"] !== apiVersion || review["kind"] !== kind)
+      return undefined;
+    return isObject(review["request"]) ? review["request"] : undefined;
   } catch {
-    throw new BadReview("no JSON");
+    return undefined;
   }
-  if (!isObject(review) || review["apiVersion"] !== apiVersion || review["kind"] !== kind)
-    throw new BadReview("another kind");
-  if (!isObject(review["request"])) throw new BadReview("no request");
-  return review["request"];
 }
 
 /** Milliseconds of `timeout=5s`. */
