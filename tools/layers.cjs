@@ -109,7 +109,16 @@ module.exports = {
     cluster: [".", "object", "client", "cache", "reflect"],
     helper: [".", "object", "client"],
     election: ["object", "client"],
-    webhook: [".", "object", "client", "cluster", "@holdfast/kit/node", "npm:@peculiar/x509"],
+    webhook: [
+      ".",
+      "object",
+      "transport",
+      "client",
+      "cluster",
+      "@holdfast/kit/node",
+      "npm:@peculiar/x509",
+      "npm:reflect-metadata",
+    ],
     operator: [
       ".",
       "object",

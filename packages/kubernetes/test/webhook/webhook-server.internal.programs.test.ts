@@ -275,7 +275,8 @@ describe("WebhookServer", () => {
       };
       for (let n = 0; n < 512; n++) await open();
       await open();
-      await vi.waitFor(() => expect(closed.length).toBe(1), 10_000);
+      // On a slow machine others follow, which have been silent for 5 s.
+      await vi.waitFor(() => expect(closed.length).toBeGreaterThan(0), 10_000);
       expect(closed[0]).toBe(sockets[0]);
       expect(await call(server, review())).toMatchObject({ status: 200 });
       closed = [];
@@ -367,8 +368,10 @@ describe("WebhookServer", () => {
         await once(socket.resume(), "close");
       }
       // A cut body that is whole JSON cannot be, so all of them are 400 or have no answer.
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       for (let at = 0; at < body.length; at++)
-        expect(await call(server, body.subarray(0, at))).toMatchObject({ status: 400 });
+        expect(await call(server, body.subarray(0, at), { agent })).toMatchObject({ status: 400 });
+      agent.destroy();
       expect(await call(server, body)).toMatchObject({ status: 200 });
       expect([server.inFlight, lines]).toEqual([{ [PATH]: 0 }, []]);
     });
