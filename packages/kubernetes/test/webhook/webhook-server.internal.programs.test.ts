@@ -284,6 +284,22 @@ describe("WebhookServer", () => {
     });
   }, 60_000);
 
+  it("closes a connection that is silent, without a handshake, slow with its head, or sends two requests at once", async () => {
+    const { hook, letGo } = held();
+    await serving({ hooks: [hook] }, async ({ server: { port } }) => {
+      const body = JSON.stringify(review());
+      const once = `POST ${PATH} HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+      const peers = ["", "POST / HTTP/1.1\r\nhost:", once.repeat(2)].map((text) => {
+        const socket = connect({ ca, host, port }, () => socket.write(text));
+        return socket;
+      });
+      const all = [...peers, connectTcp({ host, port })];
+      for (const socket of all) socket.on("error", () => {}).resume();
+      await vi.waitFor(() => expect(all.filter(({ closed }) => !closed)).toEqual([]), 30_000);
+      letGo();
+    });
+  }, 60_000);
+
   it("aborts the signal of a handler after nine tenths of its time, and answers 500", async () => {
     const clock = new FakeClock();
     const { hook, signals, letGo } = held();
