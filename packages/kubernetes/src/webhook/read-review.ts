@@ -19,24 +19,27 @@ export function readBody(request: IncomingMessage): Promise<Buffer | 400 | 413 |
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let isOver = false;
     const end = (result: Buffer | 400 | 413 | 503): void => {
-      request.removeAllListeners("data");
+      if (isOver) return;
+      isOver = true;
       bodies -= size;
-      size = 0;
       chunks.length = 0;
       resolve(result);
     };
+    // Listeners stay: to take one away costs more than the rest. What follows a refusal is dropped.
     request.on("data", (chunk: Buffer) => {
+      if (isOver) return;
       size += chunk.length;
       bodies += chunk.length;
       chunks.push(chunk);
       if (size > MAX_BODY) end(413);
       else if (bodies > MAX_BODIES) end(503);
     });
-    request.once("end", () =>
+    request.on("end", () =>
       end(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
     );
-    request.once("close", () => end(400));
-    request.once("error", () => end(400));
+    request.on("close", () => end(400));
+    request.on("error", () => end(400));
   });
 }

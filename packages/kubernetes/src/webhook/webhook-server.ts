@@ -247,7 +247,8 @@ export class WebhookServer implements Runnable {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const start = realClock.monotonic();
     const { method, url = "/" } = request;
-    const [path = "", query = ""] = url.split("?", 2);
+    const mark = url.indexOf("?");
+    const [path, query] = mark < 0 ? [url, ""] : [url.slice(0, mark), url.slice(mark + 1)];
     const door = this.#doors.get(path);
     if (door === undefined) return void this.#answer(response, 404, "not found");
     if (method !== "POST") return void this.#answer(response, 405, "method not allowed");
@@ -305,27 +306,38 @@ export class WebhookServer implements Runnable {
     const { clock, context } = this.#options;
     return new Promise((resolve, reject) => {
       const caller = new Caller(context);
+      let timer: { stop(): void } | undefined;
+      let isOver = false;
+      const over = (): void => {
+        isOver = true;
+        timer?.stop();
+      };
       const end = (status: number, reason: DOMException): void => {
-        timer.stop();
+        over();
         resolve({ status });
         caller.abort(reason);
       };
       const expire = (): void => end(500, new DOMException("no answer in time", "TimeoutError"));
-      const timer = clock.afterFunc(limit, expire, { label: "webhook" });
-      response.once("close", () => {
-        if (!response.writableFinished)
-          end(499, new DOMException("nobody waits for the answer", "AbortError"));
-      });
       Promise.resolve(work(caller)).then(
         (answer) => {
-          timer.stop();
+          over();
           resolve({ status: 200, answer });
         },
         (error: unknown) => {
-          timer.stop();
+          over();
           reject(error as Error);
         },
       );
+      // After all that needs no wait: most handlers have their answer by then, and no timer.
+      process.nextTick(() => {
+        if (isOver) return;
+        timer = clock.afterFunc(limit, expire, { label: "webhook" });
+        const gone = (): void => {
+          if (!isOver) end(499, new DOMException("nobody waits for the answer", "AbortError"));
+        };
+        if (response.closed) gone();
+        else response.once("close", gone);
+      });
     });
   }
 
