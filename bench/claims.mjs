@@ -76,12 +76,31 @@ const clientGoDelayed = (says, figure) => ({
   value: ratio("e", "delayed", M, figure, "client-go", "WorkQueue on FakeClock"),
 });
 
+const BARE = "bare node:https";
+const webhookRatio = (contender, base = BARE) =>
+  ratio("n", "calls", 2_000, "cpu ns/call", contender, base);
+
 /**
  * The promises about speed, each a ratio of this run. Only those that `gates` fail the run: the others
  * are reported, and one that is missed is a question for an ADR. Absolute times depend on the machine,
  * so they are stated and never judged.
  */
 const claims = [
+  {
+    says: "a call of a validating webhook costs at most 1.3 of bare node:https",
+    most: 1.3,
+    value: webhookRatio("validating"),
+  },
+  {
+    says: "a call of a mutating webhook costs at most 2.2 of bare node:https",
+    most: 2.2,
+    value: webhookRatio("mutating"),
+  },
+  {
+    says: "a conversion of an object costs at most 1.8 of bare node:https",
+    most: 1.8,
+    value: webhookRatio("conversion", `${BARE}, a conversion`),
+  },
   {
     says: "step() with jitter costs at most 1.15 bare loops, walks of 16",
     most: 1.15,

@@ -10,6 +10,7 @@ import { replicated } from "./replicas/index.mjs";
 import { scale } from "./scale/index.mjs";
 import { sleeps } from "./sleeps.mjs";
 import { step } from "./step.mjs";
+import { webhooks } from "./webhooks.mjs";
 import { workQueue } from "./work-queue.mjs";
 
 export const suites = [
@@ -26,4 +27,5 @@ export const suites = [
   outboxRivals,
   replicated,
   scale,
+  webhooks,
 ];

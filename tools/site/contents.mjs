@@ -64,6 +64,7 @@ export const contents = [
       "docs/authoring-an-operator.md",
       "docs/using-the-client.md",
       "docs/status-conditions-events-finalizers.md",
+      "docs/webhooks.md",
       "docs/testing-an-operator.md",
       "docs/finding-the-crash.md",
       "docs/proving-an-upgrade.md",

@@ -164,3 +164,34 @@ export {
   isBodyTooLongError,
 } from "./transport/read-body.ts";
 export type { TransportOptions } from "./transport/transport-options.ts";
+export type { Convertible } from "./webhook/conversion-review.ts";
+export type { HookOptions, MutatingOptions, ValidatingOptions } from "./webhook/hook-options.ts";
+export { mutating, validating } from "./webhook/hooks.ts";
+export type {
+  MutatingHandler,
+  MutatingReview,
+  Review,
+  ReviewCause,
+  ReviewResult,
+  ValidatingHandler,
+  ValidatingReview,
+} from "./webhook/review-call.ts";
+export type {
+  AdmissionRequest,
+  AdmissionResponse,
+  Webhook,
+  WebhookCaller,
+  WebhookConfiguration,
+  WebhookContext,
+  WebhookOperation,
+  WebhookRule,
+  WebhookSelector,
+  WebhookUser,
+} from "./webhook/webhook.ts";
+export type {
+  ConversionMetric,
+  WebhookCallMetric,
+  WebhookMetrics,
+  WebhookStatus,
+} from "./webhook/webhook-metrics.ts";
+export type { WebhookCertificate, WebhooksOptions } from "./webhook/webhooks-options.ts";

@@ -15,12 +15,14 @@ import {
   LeaseLock,
   metadataOf,
   migrateStorage,
+  mutating,
   ownConditions,
   ownerOf,
   ownerReference,
   removeFinalizer,
   runOperator,
   setCondition,
+  validating,
 } from "@holdfast/kubernetes";
 import * as prometheus from "@holdfast/kubernetes/prometheus";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
@@ -53,6 +55,7 @@ import {
 import { OPERATOR_PROMETHEUS_OPTIONS } from "../src/prometheus/prometheus-metrics.ts";
 import { RUN_OPTIONS } from "../src/run-ref.ts";
 import { PRINTER_COLUMN, SCALE_PATHS, VALIDATION_RULE } from "../src/schema/crd.ts";
+import { MUTATING_OPTIONS, VALIDATING_OPTIONS } from "../src/webhook/hook-options.ts";
 import { options } from "./option-kinds.ts";
 
 const { all, constructs, except, method, rejects, required, text, throws, unchecked } = kinds;
@@ -62,7 +65,7 @@ const { signal: live } = new AbortController();
 const f = (): never => {
   throw new Error("a call with bad arguments must not get this far");
 };
-const transport = { description: "none", send: f };
+const transport = { description: "none", namespace: "default", send: f };
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
 const ann = { metadata: { namespace: "default", name: "ann" } };
 const stored = {
@@ -291,12 +294,45 @@ const helperDoors = [
   ),
 ];
 
+const webhook = validating(ConfigMap, { handle: f });
+const webhooks = { service: "a", hooks: [webhook] };
+const reviewed: kinds.Kind = (path) =>
+  [null, undefined, 5, {}].map((value) => {
+    const must =
+      value?.constructor === Object
+        ? "have uid and operation, two strings"
+        : "be that of an AdmissionReview";
+    return { path, value, error: `TypeError: ${path} must ${must}` };
+  });
+const webhookDoors = [
+  throws(
+    validating,
+    [ConfigMap, { handle: f }],
+    ["resource", required(isResource)],
+    ["options", required(options(VALIDATING_OPTIONS))],
+  ),
+  throws(
+    mutating,
+    [ConfigMap, { handle: f }],
+    ["resource", required(isResource)],
+    ["options", required(options(MUTATING_OPTIONS))],
+  ),
+  method(
+    webhook,
+    "review",
+    "rejects",
+    [{ uid: "1", operation: "CREATE" }, { signal: live }],
+    ["request", reviewed],
+    ["caller", kinds.fields({ signal: required(kinds.signal) })],
+  ),
+];
+
 const operatorDoors = [
   constructs(HealthServer, [{}], ["options", options(HEALTH_SERVER_OPTIONS)]),
   method(server, "run", "rejects", [live], ["signal", required(kinds.signal)], runOptions),
   rejects(
     runOperator,
-    [{ ...operator, leaderElection: leases }, live],
+    [{ ...operator, leaderElection: leases, webhooks }, live],
     [
       "options",
       required(
@@ -310,7 +346,7 @@ const operatorDoors = [
   ),
   rejects(
     runOperator,
-    [{ ...operator, shards: leases }, live],
+    [{ ...operator, shards: leases, webhooks }, live],
     [
       "options",
       options(OPERATOR_OPTIONS, {
@@ -339,6 +375,7 @@ const doors = [
   ...quantityDoors,
   ...clusterDoors,
   ...helperDoors,
+  ...webhookDoors,
   ...operatorDoors,
 ];
 

@@ -16,6 +16,7 @@ import {
 import { FOLLOWING_OPTIONS } from "../src/cluster/cluster-options.ts";
 import { HEALTH_OPTIONS } from "../src/operator/health-server.ts";
 import { IMPERSONATION } from "../src/transport/impersonation.ts";
+import { WEBHOOKS_OPTIONS } from "../src/webhook/webhooks-options.ts";
 import { SECRET } from "./secrets.ts";
 
 /** Refuses these texts. */
@@ -49,6 +50,26 @@ const pem: Kind = (path) =>
   });
 
 const line = formed("be printable ASCII", "ä", "a\nb");
+
+/** One of some words. */
+const word =
+  (words: string): Kind =>
+  (path) => [
+    { path, value: 5, error: `RangeError: ${path} must be ${words}, got number` },
+    { path, value: "a", error: `RangeError: ${path} must be ${words}, got "a"` },
+  ];
+
+/** At least one of some words. */
+const words = (some: string): Kind =>
+  all(arrayOf(word(some)), (path) => [
+    {
+      path,
+      value: [],
+      error: `RangeError: ${path} must have at least one of ${some}, got an empty array`,
+    },
+  ]);
+
+const CERTIFICATE = '"self", { secret } or { directory }';
 
 /** The kinds that only this package has. */
 const own: Record<string, Kind> = {
@@ -86,6 +107,58 @@ const own: Record<string, Kind> = {
   leaseDuration: finite,
   renewDeadline: finite,
   retryPeriod: all(finite, outside("a number above 0", 0, -1)),
+  hookName: formed(
+    'be a name such as "schedule" or "schedule.crontasks.example.org"',
+    ...["a.b", "A", "a_b"],
+  ),
+  operations: words('"CREATE" or "UPDATE" or "DELETE"'),
+  mutatingOperations: words('"CREATE" or "UPDATE"'),
+  failurePolicy: word('"Fail" or "Ignore"'),
+  sideEffects: word('"None" or "NoneOnDryRun"'),
+  reinvocation: word('"Never" or "IfNeeded"'),
+  when: word('"spec" or "always"'),
+  subresources: all(arrayOf(all(text, refusing('be a subresource such as "status"', "Status")))),
+  labels: anyObject,
+  conditions: (path, valid) => [
+    ...anyObject(path, valid),
+    {
+      path,
+      value: { spec: "true" },
+      error: `RangeError: ${path} must have names such as "is-new", and not "spec", got "spec"`,
+    },
+    { path, value: { a: 5 }, error: `TypeError: ${path}["a"] must be a string, got 5` },
+  ],
+  serviceName: formed(
+    "be a name of a Service: at most 63 of a-z, 0-9 and -, a letter first",
+    ...["A", "1a", "a.b"],
+  ),
+  hooks: arrayOf((path) => [
+    {
+      path,
+      value: {},
+      error: `TypeError: ${path} must have a method review(), got [object Object]`,
+    },
+  ]),
+  convertible: arrayOf((path) => [
+    {
+      path,
+      value: {},
+      error: `TypeError: ${path} must have a method convert(), got [object Object]`,
+    },
+  ]),
+  certificate: (path) => [
+    { path, value: 5, error: `TypeError: ${path} must be ${CERTIFICATE}, got number` },
+    {
+      path,
+      value: {},
+      error: `RangeError: ${path} must be ${CERTIFICATE}, got an object with nothing`,
+    },
+    {
+      path,
+      value: { directory: "" },
+      error: `RangeError: ${path}.directory must be a non-empty string, got ""`,
+    },
+  ],
   checks: functions((path) => `${path}["a"]`),
   indexes: functions((path) => `${path}.a`),
   namespaces: arrayOf(unchecked),
@@ -132,6 +205,7 @@ const own: Record<string, Kind> = {
 };
 own["following"] = optionsOf(FOLLOWING_OPTIONS, own);
 own["health"] = optionsOf(HEALTH_OPTIONS, own);
+own["webhooks"] = optionsOf(WEBHOOKS_OPTIONS, own);
 own["impersonate"] = optionsOf(IMPERSONATION, own);
 
 /**

@@ -33,6 +33,7 @@ it("every server is a bounded one with a test, or one that a demonstration calls
     "kit/src/node/bounded-server.ts",
     "kit/src/node/serve-live-page.ts",
     "kubernetes/src/operator/health-server.ts",
+    "kubernetes/src/webhook/webhook-server.ts", // of TLS: webhook-server.internal.programs.test.ts has its bounds
   ]);
   expect(having(/\bserveLivePage[<(]/)).toEqual([
     "cli/src/run/web/serve.ts",

@@ -3,22 +3,38 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { isDeepStrictEqual, parseArgs } from "node:util";
+import { requireNamespace, requireSegment } from "@holdfast/kit/kubernetes";
 import { type Output, optional, requirePositionals, textOf } from "@holdfast/kit/node";
 import { fromCrd } from "../object/custom-resource.ts";
+import type { Webhook } from "../webhook/webhook.ts";
+import {
+  addressed,
+  isConverted,
+  type WebhookManifestsOptions,
+  webhookManifests,
+} from "../webhook/webhook-manifests.ts";
+import { requireService } from "../webhook/webhooks-options.ts";
 
-/** `manifests MODULE... --out DIR [--check]` */
+/** `manifests MODULE... --out DIR [--service NAME --namespace NS [--certificate NAME]] [--check]` */
 export async function manifests(args: string[], { print }: Output): Promise<0 | 1> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: { out: { type: "string" }, check: { type: "boolean", default: false } },
+    options: {
+      out: { type: "string" },
+      service: { type: "string" },
+      namespace: { type: "string" },
+      certificate: { type: "string" },
+      check: { type: "boolean", default: false },
+    },
   });
   const { out, check } = values;
   requirePositionals("MODULE", positionals);
   if (out === undefined) throw new RangeError("--out DIR is missing; see --help");
   const { stringify } = await optional("yaml", import("yaml"), "--save-dev ");
-  const crds = await crdsOf(positionals);
-  const files = [...crds].map(([name, crd]) => ({
+  const place = placeOf(values);
+  const objects = await objectsOf(positionals, place);
+  const files = [...objects].map(([name, crd]) => ({
     path: join(out, `${name}.yaml`),
     text: stringify(crd, { aliasDuplicateObjects: false }),
   }));
@@ -45,21 +61,71 @@ function compared(files: readonly File[], print: Output["print"]): 0 | 1 {
   return problems.length > 0 ? 1 : 0;
 }
 
-/** The CRDs of the resources that modules export, by name, which is PLURAL.GROUP. */
-async function crdsOf(modules: readonly string[]): Promise<Map<string, object>> {
+/** The place of the webhooks. */
+type Place = Pick<WebhookManifestsOptions, "service" | "namespace" | "certificate">;
+
+function placeOf(given: {
+  readonly service?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly certificate?: string | undefined;
+}): Place | undefined {
+  const { service, namespace, certificate } = given;
+  if (service === undefined && namespace === undefined && certificate === undefined)
+    return undefined;
+  if (service === undefined || namespace === undefined)
+    throw new RangeError(
+      `--${service === undefined ? "service" : "namespace"} is missing; see --help`,
+    );
+  requireService("--service", service);
+  requireNamespace("--namespace", namespace);
+  if (certificate !== undefined) requireSegment("--certificate", certificate);
+  return { service, namespace, certificate };
+}
+
+/** The objects of what modules export, by the names of their files: that of a CRD is PLURAL.GROUP. */
+async function objectsOf(
+  modules: readonly string[],
+  place: Place | undefined,
+): Promise<Map<string, object>> {
   const crds = new Map<string, object>();
+  const hooks = new Map<string, Webhook>();
   for (const module of modules) {
-    const exported = Object.values(await load(module)).flatMap(crdOf);
-    if (exported.length === 0) throw new Error(`${module} exports no resource with a CRD`);
-    for (const crd of exported) {
-      const { plural, group } = fromCrd(crd);
-      const name = `${plural}.${group}`;
-      if (crds.has(name) && !isDeepStrictEqual(crds.get(name), crd))
-        throw new Error(`${module} exports a second CRD ${name} that differs`);
-      crds.set(name, crd);
-    }
+    const exported = Object.values(await load(module));
+    const defined = exported.flatMap(crdOf);
+    const asked = exported.filter(isHook);
+    if (defined.length + asked.length === 0)
+      throw new Error(`${module} exports no resource with a CRD, and no webhook`);
+    for (const crd of defined) addCrd(crds, crd, module);
+    for (const hook of asked) addHook(hooks, hook, module);
   }
-  return crds;
+  const converted = [...crds].filter(([, crd]) => isConverted(crd)).map(([name]) => name);
+  if (place === undefined) {
+    if (hooks.size === 0) return crds;
+    throw new RangeError("--service is missing: the modules export webhooks; see --help");
+  }
+  for (const name of converted) crds.set(name, addressed(crds.get(name) ?? {}, place));
+  const options = { ...place, hooks: [...hooks.values()], converted };
+  return new Map([...crds, ...webhookManifests(options)]);
+}
+
+function addCrd(crds: Map<string, object>, crd: object, module: string): void {
+  const { plural, group } = fromCrd(crd);
+  const name = `${plural}.${group}`;
+  if (crds.has(name) && !isDeepStrictEqual(crds.get(name), crd))
+    throw new Error(`${module} exports a second CRD ${name} that differs`);
+  crds.set(name, crd);
+}
+
+function addHook(hooks: Map<string, Webhook>, hook: Webhook, module: string): void {
+  const { name } = hook.configuration;
+  if (hooks.has(name) && hooks.get(name) !== hook)
+    throw new Error(`${module} exports a second webhook ${name}: set its option name`);
+  hooks.set(name, hook);
+}
+
+function isHook(exported: unknown): exported is Webhook {
+  const { configuration, review } = (exported ?? {}) as Partial<Webhook>;
+  return typeof configuration?.name === "string" && typeof review === "function";
 }
 
 async function load(module: string): Promise<{ readonly [name: string]: unknown }> {

@@ -9,6 +9,10 @@ const USAGE = `npx @holdfast/kubernetes COMMAND
     --version VERSION             a version that all of them serve; default: the stored one of each
 
   manifests MODULE... --out DIR   writes the CRDs of the resources that modules export, as DIR/PLURAL.GROUP.yaml
+    --service NAME                also what the webhooks that modules export need: configurations, the Service of
+                                  pods with the label app=NAME, and roles
+    --namespace NAMESPACE         of the Service
+    --certificate NAME            a Certificate of cert-manager, and its Secret, in place of the operator's own
     --check                       writes nothing; exits with 1 if a file differs
 
 npx @holdfast/fake-apiserver rules prints the roles that a test run needs.

@@ -28,6 +28,7 @@ export const HEALTH_OPTIONS: Kinds<Omit<HealthServerOptions, "name" | "logger">>
   host: text,
   live: checks,
   ready: checks,
+  shown: checks,
   metrics: func,
 };
 
@@ -80,6 +81,13 @@ export interface HealthServerOptions {
    * @defaultValue none: ready
    */
   readonly ready?: HealthChecks | undefined;
+
+  /**
+   * Checks that `/readyz` lists and does not count.
+   *
+   * @defaultValue none
+   */
+  readonly shown?: HealthChecks | undefined;
 
   /**
    * Text of `/metrics` in the format of Prometheus, for example `() => register.metrics()`.
@@ -265,9 +273,9 @@ export class HealthServer implements Runnable {
   }
 
   #makerOf(path: string): (() => Page | Promise<Page>) | undefined {
-    const { live, ready, metrics } = this.#options;
+    const { live, ready, shown, metrics } = this.#options;
     if (path === "/healthz") return () => this.#probe(live);
-    if (path === "/readyz") return () => this.#probe(ready);
+    if (path === "/readyz") return () => this.#probe(ready, shown);
     if (path !== "/metrics" || metrics === undefined) return undefined;
     return () => this.#metrics(metrics);
   }
@@ -283,13 +291,16 @@ export class HealthServer implements Runnable {
     }
   }
 
-  #probe(checks: HealthChecks): Page {
-    const results = Object.entries(checks).map(([name, check]) => {
-      const isOk = this.#passes(name, check);
-      return { isOk, line: `${name} ${isOk ? "ok" : "failed"}` };
-    });
+  #probe(checks: HealthChecks, shown: HealthChecks = {}): Page {
+    const resultsOf = (all: HealthChecks) =>
+      Object.entries(all).map(([name, check]) => {
+        const isOk = this.#passes(name, check);
+        return { isOk, line: `${name} ${isOk ? "ok" : "failed"}` };
+      });
+    const results = resultsOf(checks);
     const status = results.every(({ isOk }) => isOk) ? 200 : 503;
-    const lines = results.map(({ line }) => line);
+    const others = resultsOf(shown).map(({ line }) => `${line}, not counted`);
+    const lines = [...results.map(({ line }) => line), ...others];
     return pageOf(status, lines.join("\n") || "ok");
   }
 
@@ -323,8 +334,9 @@ function resolveHealthServer(options: HealthServerOptions) {
   const given = read("options", options, "HealthServer", HEALTH_SERVER_OPTIONS);
   const { name = "health", port = 8080, metrics, logger = silentLogger } = given;
   const isInPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined;
-  const { host = isInPod ? undefined : "127.0.0.1", live, ready } = given;
-  return { name, port, host, live: { ...live }, ready: { ...ready }, metrics, logger };
+  const { host = isInPod ? undefined : "127.0.0.1", live, ready, shown } = given;
+  const checks = { live: { ...live }, ready: { ...ready }, shown: { ...shown } };
+  return { name, port, host, ...checks, metrics, logger };
 }
 
 function requirePort(path: string, port: number): void {

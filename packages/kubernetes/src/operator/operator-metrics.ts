@@ -1,6 +1,7 @@
 import type { ControllerMetrics, QueueMetrics, Shards } from "@holdfast/controller";
 import type { InformerStatus } from "../cluster/cluster-status.ts";
 import { KUBERNETES_METRICS, type KubernetesMetrics } from "../kubernetes-metrics.ts";
+import type { WebhookMetrics, WebhookStatus } from "../webhook/webhook-metrics.ts";
 
 /** Receiver of all that an operator measures. `prometheusMetrics` of `@holdfast/kubernetes/prometheus` is one. */
 export interface OperatorMetrics extends KubernetesMetrics {
@@ -18,6 +19,9 @@ export interface OperatorMetrics extends KubernetesMetrics {
 
   /** Reports the informers of a cluster: `read` is called when the metrics are read. */
   informers(read: () => readonly InformerStatus[]): void;
+
+  /** The receiver of the facts of webhooks: `read` is called when the metrics are read. Optional. */
+  webhooks?(read: () => WebhookStatus): WebhookMetrics;
 }
 
 /** The methods of {@link OperatorMetrics}. */

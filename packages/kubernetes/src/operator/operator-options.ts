@@ -36,6 +36,7 @@ import type { EventRecorder } from "../helper/event-recorder.ts";
 import { anyLogger } from "../kinds.ts";
 import { programLogger } from "../logger.ts";
 import type { KubeTransport } from "../transport/kube-transport.ts";
+import { readWebhooks, type WebhooksOptions } from "../webhook/webhooks-options.ts";
 import type { OperatorControllerArguments } from "./failure-events.ts";
 import { HEALTH_OPTIONS, type HealthServerOptions } from "./health-server.ts";
 import { OPERATOR_METRICS, type OperatorMetrics } from "./operator-metrics.ts";
@@ -64,6 +65,7 @@ export const OPERATOR_OPTIONS: Kinds<OperatorOptions> = {
     read(path, options, "runOperator", FOLLOWING_OPTIONS),
   ),
   compareCrds: flag,
+  webhooks: kind("webhooks", (path, options: WebhooksOptions) => readWebhooks(path, options)),
   signals: methods("on", "off", "exit"),
   identity: text,
   clock: loopClock,
@@ -224,6 +226,15 @@ export interface OperatorOptions {
   readonly compareCrds?: boolean | undefined;
 
   /**
+   * Webhooks of the operator, on every replica. With them `/readyz` tells whether API servers may call: informers and the
+   * election are shown, and do not count. A stop begins with the `drain`, so that it takes 16 s longer by default:
+   * set `terminationGracePeriodSeconds` to 45.
+   *
+   * @defaultValue none
+   */
+  readonly webhooks?: WebhooksOptions | undefined;
+
+  /**
    * Source of SIGINT and SIGTERM, which stop the operator: `process`. A second one at least 1 s later ends the
    * process at once.
    *
@@ -277,6 +288,14 @@ export type ResolvedShards = OperatorShardsOptions & {
   readonly renewDeadline: number;
 };
 
+/** Webhooks with their defaults. */
+export type ResolvedWebhooks = Required<
+  Pick<DefinedWebhooks, "service" | "hooks" | "convert" | "certificate" | "port" | "drain">
+> &
+  Record<"host" | "clientCa", string | undefined> & { readonly namespace: string };
+
+type DefinedWebhooks = { [Name in keyof WebhooksOptions]-?: NonNullable<WebhooksOptions[Name]> };
+
 /** Election with its Lease. */
 export type ResolvedElection = OperatorElectionOptions & {
   readonly namespace: string;
@@ -294,6 +313,7 @@ export type ResolvedOperator = Pick<
   readonly shards: ResolvedShards | undefined;
   readonly health: OperatorHealthOptions | false;
   readonly compareCrds: boolean;
+  readonly webhooks: ResolvedWebhooks | undefined;
   readonly identity: string;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -313,6 +333,7 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
     health,
     cluster,
     compareCrds,
+    webhooks: given.webhooks && resolveWebhooks(given.webhooks, transport.namespace),
     signals,
     identity,
     clock,
@@ -320,6 +341,23 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
     logger,
     metrics,
   };
+}
+
+function resolveWebhooks(
+  options: WebhooksOptions,
+  namespace: string | undefined,
+): ResolvedWebhooks {
+  const given = readWebhooks("options.webhooks", options);
+  if (namespace === undefined)
+    throw new RangeError(
+      "options.webhooks needs a namespace for its Service: options.transport has none",
+    );
+  const { service, hooks = [], convert = [], certificate = "self", clientCa } = given;
+  const isInPod = process.env["KUBERNETES_SERVICE_HOST"] !== undefined;
+  const { port = 9_443, host = isInPod ? undefined : "127.0.0.1", drain = 10_000 } = given;
+  if (hooks.length + convert.length === 0)
+    throw new RangeError("options.webhooks must have hooks or convert, got neither");
+  return { service, hooks, convert, certificate, clientCa, port, host, drain, namespace };
 }
 
 function requireHealth(path: string, health: OperatorHealthOptions | false): void {

@@ -24,6 +24,7 @@ import {
   type StartWork,
 } from "./operator-options.ts";
 import { afterCatchUp, leasesOf, shardsOf } from "./operator-shards.ts";
+import { OperatorWebhooks } from "./operator-webhooks.ts";
 import { TermWork } from "./term-work.ts";
 
 /** Time to stop of parts that need hardly any, in milliseconds. */
@@ -46,6 +47,7 @@ interface Parts {
   readonly client: KubeClient;
   readonly start: StartWork;
   readonly work: TermWork;
+  readonly webhooks: OperatorWebhooks | undefined;
 }
 
 /**
@@ -54,14 +56,16 @@ interface Parts {
  * | Order | Group | Ready when |
  * | --- | --- | --- |
  * | 1 | `servers` | the port is open |
- * | 2 | `caches` | every informer has synced, or its lists have failed for 15 s |
- * | 3 | `events` | at once |
- * | 4 | `work` | at once: it campaigns, and works when it leads; or it takes slots, and works on their keys |
+ * | 2 | `webhooks` | the port is open, with a certificate that every configuration trusts |
+ * | 3 | `caches` | every informer has synced, or its lists have failed for 15 s |
+ * | 4 | `events` | at once |
+ * | 5 | `work` | at once: it campaigns, and works when it leads; or it takes slots, and works on their keys |
  *
  * It stops in the opposite order: controllers finish their keys, the lease is given back, Events are sent,
  * watches and probes end. This takes at most the `grace` plus the `abortGrace` of the slowest controller plus 8 s, also if the
  * API server is away: 28 s by default, which fit into the 30 s that Kubernetes grants. Raise
- * `terminationGracePeriodSeconds` with the times of a controller.
+ * `terminationGracePeriodSeconds` with the times of a controller. With `webhooks` a stop begins with their `drain`: their
+ * server ends before anything else does, within 16 s by default.
  *
  * A kind whose lists fail holds up only what reads it: a controller with a source of it starts when its first list is
  * complete, reads of its informer throw until then, and an informer that has synced before keeps its objects.
@@ -75,7 +79,7 @@ interface Parts {
  *
  * | Probe | Fails while |
  * | --- | --- |
- * | `/readyz` | the start is not over; an informer has not synced, is refused (403, 404), or has had no living watch for 15 minutes; the lock has not answered for a lease |
+ * | `/readyz` | the start is not over; an informer has not synced, is refused (403, 404), or has had no living watch for 15 minutes; the lock has not answered for a lease. With `webhooks` these are shown and do not count, but: the port of the webhooks is closed, their certificate is not trusted, or they drain |
  * | `/healthz` | work continues although its lease has expired |
  *
  * @param options - see {@link OperatorOptions}
@@ -134,8 +138,10 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   requireFunction("the result of options.setup", start);
   metrics?.informers(() => cluster.status().informers);
 
-  const parts: Parts = { options: resolved, cluster, client: free, start, work };
-  const manager = managerOf(resolved);
+  const seen = { client, cluster, clock, logger };
+  const webhooks = resolved.webhooks && new OperatorWebhooks(resolved, resolved.webhooks, seen);
+  const parts: Parts = { options: resolved, cluster, client: free, start, work, webhooks };
+  const manager = managerOf(resolved, webhooks);
   const { leaderElection, shards: slots } = resolved;
   const elector = leaderElection === false ? undefined : electorOf(parts, leaderElection);
   const shards = slots && shardsOf(resolved, slots, free);
@@ -179,16 +185,28 @@ function controllersOf(
   };
 }
 
-function managerOf({ signals, clock, logger }: ResolvedOperator): Manager {
+function managerOf(
+  { signals, clock, logger }: ResolvedOperator,
+  webhooks: OperatorWebhooks | undefined,
+): Manager {
+  const ofWebhooks = webhooks && { stopTimeout: webhooks.stopTimeout + SHORT };
+  const startTimeout = Number.POSITIVE_INFINITY;
   const groups = [
     { name: "servers", stopTimeout: SHORT },
-    { name: "caches", startTimeout: Number.POSITIVE_INFINITY, stopTimeout: SHORT },
+    // Their server ends with the group "drain"; if a stop comes before it has begun, with this one.
+    ...(ofWebhooks ? [{ name: "webhooks", startTimeout, ...ofWebhooks }] : []),
+    { name: "caches", startTimeout, stopTimeout: SHORT },
     { name: "events", stopTimeout: EVENTS },
     { name: "work" }, // as long as its controllers need
+    ...(ofWebhooks ? [{ name: "drain", ...ofWebhooks }] : []),
   ];
   // The sum of these times, which depends on the controllers of the term; see the docstring of `runOperator`.
   const stopTimeout = Number.POSITIVE_INFINITY;
-  return new Manager({ groups, signals, clock, logger, stopTimeout });
+  const manager = new Manager({ groups, signals, clock, logger, stopTimeout });
+  if (webhooks === undefined) return manager;
+  manager.add(webhooks.serving, { group: "webhooks" });
+  manager.add(webhooks.draining, { group: "drain" });
+  return manager;
 }
 
 /** The caches of an operator. A kind that cannot be listed holds up only what reads it. */
@@ -253,7 +271,7 @@ function electorOf(
 }
 
 function serverOf(
-  { options, cluster }: Parts,
+  { options, cluster, webhooks }: Parts,
   manager: Manager,
   candidate: LeaderElector | Shards | undefined,
 ): HealthServer | undefined {
@@ -269,8 +287,13 @@ function serverOf(
     Object.assign(checks.ready, { [check]: () => canElect(candidate.status(), leaseDuration) });
   }
   const live = { ...checks.live, ...health.live };
-  const ready = { ...checks.ready, ...health.ready };
-  return new HealthServer({ ...health, live, ready, logger });
+  if (webhooks === undefined) {
+    const ready = { ...checks.ready, ...health.ready };
+    return new HealthServer({ ...health, live, ready, logger });
+  }
+  // Informers of a kind that the operator converts sync only when its webhooks are called.
+  const ready = { webhooks: () => webhooks.isReady, ...health.ready };
+  return new HealthServer({ ...health, live, ready, shown: checks.ready, logger });
 }
 
 /** A check for each resource that the setup watches. */

@@ -5,6 +5,7 @@ import type { OperatorMetrics } from "../operator/operator-metrics.ts";
 import { InformerGauges } from "./informer-gauges.ts";
 import { ReflectorFamilies } from "./reflector-families.ts";
 import { RequestFamilies } from "./request-families.ts";
+import { WebhookFamilies } from "./webhook-families.ts";
 
 export const OPERATOR_PROMETHEUS_OPTIONS: Kinds<OperatorPrometheusOptions> = {
   register: methods("registerMetric", "metrics"),
@@ -47,6 +48,10 @@ export interface OperatorPrometheusOptions {
  * | `informer_objects` | `resource` | objects in the cache |
  * | `informer_synced` | `resource` | 1 if the first list is complete |
  * | `informer_age_seconds` | `resource` | since the last event, bookmark or complete list; no sample before the first list |
+ * | `controller_runtime_webhook_requests_total`, `controller_runtime_webhook_latency_seconds`, `controller_runtime_webhook_requests_in_flight` | `webhook`, `code` | calls of webhooks, by path; only with webhooks, as the next three |
+ * | `webhook_conversions_total` | `version`, `result` | objects in reviews of conversions |
+ * | `webhook_certificate_expiry_seconds` | | end of the certificate, in seconds since 1970 |
+ * | `webhook_bundle_writes_total` | | writes of the authorities into configurations |
  * | all of `PrometheusMetrics` of `@holdfast/controller` | | queues, controllers, `leader_election_master_status`, `shards_slots` |
  *
  * `name` and `resource` are plurals with their group, for example `deployments.apps`. Names of objects and
@@ -91,5 +96,6 @@ export function prometheusMetrics(options: OperatorPrometheusOptions = {}): Oper
     leadership: (...candidate) => controllers.leadership(...candidate),
     shards: (...held) => controllers.shards(...held),
     informers: (read) => informers.watch(read),
+    webhooks: (read) => new WebhookFamilies(register, read),
   };
 }

@@ -81,13 +81,142 @@ describe("manifests", () => {
     expect(code).toBe(0);
   });
 
+  const webhooks = () =>
+    module("hooks.mjs", [
+      `import { builtIn, customResource, mutating, validating } from ${JSON.stringify(import.meta.resolve("@holdfast/kubernetes").replace("/src/index.ts", "/dist/index.js"))};`,
+      `const Widget = customResource({ apiVersion: "example.org/v1", kind: "Widget", plural: "widgets", spec: { type: "object" } });`,
+      `export const check = validating(Widget, { handle() {} });`,
+      `export const fill = mutating(builtIn("v1", "ConfigMap"), { failurePolicy: "Ignore", handle() {} });`,
+      `export const resource = { crd: ${JSON.stringify({
+        ...crd("gadgets"),
+        spec: {
+          ...crd("gadgets").spec,
+          conversion: {
+            strategy: "Webhook",
+            webhook: {
+              conversionReviewVersions: ["v1"],
+              clientConfig: { service: { name: "a", namespace: "b", path: "/convert" } },
+            },
+          },
+        },
+      })} };`,
+    ]);
+
+  it("writes what webhooks need, without a caBundle", async () => {
+    const place = ["--service", "hooks", "--namespace", "cron"];
+    const args = ["manifests", webhooks(), "--out", "hooks", ...place];
+    const { code, stdout, stderr } = await runBin(args, folder);
+    expect([code, stderr]).toEqual([0, ""]);
+    const files = stdout.trim().split("\n");
+    const read = (name: string): unknown =>
+      parse(readFileSync(join(folder, "hooks", name), "utf8"));
+    expect(files.map((path) => path.replace(/.*[\\/]/, ""))).toEqual([
+      "gadgets.example.org.yaml",
+      "validating-webhooks.yaml",
+      "mutating-webhooks.yaml",
+      "webhook-service.yaml",
+      "webhook-role.yaml",
+      "webhook-cluster-role.yaml",
+    ]);
+    expect(read("validating-webhooks.yaml")).toMatchObject({
+      kind: "ValidatingWebhookConfiguration",
+      metadata: { name: "hooks.cron" },
+      webhooks: [
+        {
+          name: "validate.widgets.example.org",
+          admissionReviewVersions: ["v1"],
+          clientConfig: {
+            service: {
+              name: "hooks",
+              namespace: "cron",
+              path: "/validate.widgets.example.org",
+              port: 443,
+            },
+          },
+          sideEffects: "None",
+          failurePolicy: "Fail",
+        },
+      ],
+    });
+    expect(read("mutating-webhooks.yaml")).toMatchObject({
+      webhooks: [
+        {
+          namespaceSelector: {
+            matchExpressions: [
+              {
+                key: "kubernetes.io/metadata.name",
+                operator: "NotIn",
+                values: ["kube-system", "cron"],
+              },
+            ],
+          },
+        },
+      ],
+    });
+    expect(read("gadgets.example.org.yaml")).toMatchObject({
+      spec: {
+        conversion: {
+          webhook: {
+            clientConfig: { service: { name: "hooks", namespace: "cron", path: "/convert" } },
+          },
+        },
+      },
+    });
+    expect(read("webhook-role.yaml")).toMatchObject({
+      kind: "Role",
+      metadata: { name: "hooks", namespace: "cron" },
+      rules: [
+        { resourceNames: ["hooks-certificates"], verbs: ["get", "list", "watch", "update"] },
+        { verbs: ["create"] },
+      ],
+    });
+    expect(read("webhook-cluster-role.yaml")).toMatchObject({
+      rules: [
+        {
+          resources: ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+          resourceNames: ["hooks.cron"],
+          verbs: ["get", "list", "watch", "patch"],
+        },
+        { resources: ["customresourcedefinitions"], resourceNames: ["gadgets.example.org"] },
+      ],
+    });
+    expect(files.map((path) => readFileSync(join(folder, path), "utf8")).join()).not.toContain(
+      "caBundle",
+    );
+    expect(await runBin([...args, "--check"], folder)).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  it("lets cert-manager write the authorities with --certificate, and needs no right to", async () => {
+    const place = ["--service", "hooks", "--namespace", "cron", "--certificate", "cron-tls"];
+    const { stdout } = await runBin(["manifests", webhooks(), "--out", "cert", ...place], folder);
+    expect(stdout).not.toContain("cluster-role");
+    for (const name of ["validating-webhooks", "mutating-webhooks", "gadgets.example.org"])
+      expect(parse(readFileSync(join(folder, "cert", `${name}.yaml`), "utf8"))).toMatchObject({
+        metadata: { annotations: { "cert-manager.io/inject-ca-from": "cron/cron-tls" } },
+      });
+  });
+
+  it.each([
+    [[], "--service is missing: the modules export webhooks; see --help"],
+    [["--service", "a"], "--namespace is missing; see --help"],
+    [["--namespace", "a"], "--service is missing; see --help"],
+    [["--service", "A", "--namespace", "a"], "--service must be a name of a Service"],
+    [["--service", "a", "--namespace", "A"], "--namespace must be a namespace"],
+  ])("refuses webhooks with %j", async (place, problem) => {
+    const { code, stderr } = await runBin(
+      ["manifests", webhooks(), "--out", "no", ...place],
+      folder,
+    );
+    expect([code, stderr.startsWith(`error: ${problem}`)]).toEqual([2, true]);
+  });
+
   let modules = 0;
   it.each([
     ["throws", ['throw new Error("no\\ndatabase");'], "NAME cannot be imported: no"],
     [
       "exports no resource",
       ["export const a = 1, b = null;"],
-      "NAME exports no resource with a CRD",
+      "NAME exports no resource with a CRD, and no webhook",
     ],
     [
       "exports two CRDs of one name",

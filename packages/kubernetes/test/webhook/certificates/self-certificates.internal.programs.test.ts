@@ -1,0 +1,196 @@
+import { X509Certificate } from "node:crypto";
+import { inspect } from "node:util";
+import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi } from "@holdfast/fake-apiserver";
+import { builtIn, KubeClient, type KubeObject } from "@holdfast/kubernetes";
+import { describe, expect, it, vi } from "vitest";
+import { SelfCertificates } from "../../../src/webhook/certificates/self-certificates.ts";
+import { trustTargets } from "../../../src/webhook/certificates/trust-targets.ts";
+import type { TlsPair } from "../../../src/webhook/webhook-server.ts";
+import { quietLogger } from "../../secrets.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+type Configuration = KubeObject & {
+  webhooks: { name: string; clientConfig: { caBundle?: string; service: object } }[];
+};
+const Validating = builtIn<Configuration>(
+  "admissionregistration.k8s.io/v1",
+  "ValidatingWebhookConfiguration",
+);
+const Secret = builtIn<KubeObject & { data?: Record<string, string> }>("v1", "Secret");
+const Crd = builtIn<KubeObject & { spec: object }>(
+  "apiextensions.k8s.io/v1",
+  "CustomResourceDefinition",
+);
+
+const service = { name: "hooks", namespace: "default" };
+const SECRET = { name: "hooks-certificates", namespace: "default" };
+const NAMES = ["hooks.default.svc", "hooks.default.svc.cluster.local"];
+
+const configuration = () => ({
+  metadata: { name: "cron" },
+  webhooks: ["a.b.c", "d.e.f"].map((name) => ({ name, clientConfig: { service } })),
+});
+
+interface Replica {
+  readonly shown: TlsPair[];
+  readonly certificates: SelfCertificates;
+  stop(): Promise<void>;
+}
+
+function world() {
+  const clock = new FakeClock();
+  const api = new FakeApi({ clock, resources: [Validating, Secret, Crd] });
+  const client = new KubeClient({ transport: api.transport, clock });
+  const logger = quietLogger();
+  const replica = (): Replica => {
+    const shown: TlsPair[] = [];
+    const certificates = new SelfCertificates({
+      ...{ transport: api.transport, operator: "cron", secret: SECRET, names: NAMES },
+      ...{ clock, random: undefined, logger, show: (pair) => void shown.push(pair) },
+      targets: trustTargets({ name: "cron", types: ["validating"], definitions: [] }),
+    });
+    const stop = new AbortController();
+    const running = certificates.run(stop.signal);
+    const ended = running.catch((error: unknown) => error);
+    return {
+      ...{ shown, certificates },
+      stop: async () => {
+        stop.abort();
+        await clock.step(60_000);
+        expect(await ended).toBe(undefined);
+      },
+    };
+  };
+  const bundles = async (): Promise<string[]> => {
+    const { webhooks } = await client.get(Validating, "cron");
+    return webhooks.map(({ clientConfig: { caBundle = "" } }) =>
+      Buffer.from(caBundle, "base64").toString(),
+    );
+  };
+  return { clock, api, client, logger, replica, bundles };
+}
+
+const pems = (text = ""): X509Certificate[] =>
+  (text.match(/-----BEGIN[^-]+-----[^-]+-----END[^-]+-----/g) ?? []).map(
+    (pem) => new X509Certificate(pem),
+  );
+const isTrusted = (pair: TlsPair | undefined, bundle: string | undefined): boolean =>
+  pair !== undefined &&
+  pems(bundle).some((ca) => new X509Certificate(pair.cert).verify(ca.publicKey));
+
+/** Lets time pass, and the work of the machine, until something is so. */
+async function until(clock: FakeClock, isSo: () => unknown, step = 100): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      await clock.step(step);
+      expect(await isSo()).toBe(true);
+    },
+    { timeout: 20_000, interval: 5 },
+  );
+}
+
+describe("certificates of one's own", () => {
+  it("are one for two replicas that start at once, trusted before they are shown", async () => {
+    const { clock, api, client, logger, replica, bundles } = world();
+    await client.create(Validating, configuration() as never);
+    const both = [replica(), replica()];
+    await until(clock, () => both.every(({ shown }) => shown.length > 0));
+    const [one, two] = both as [Replica, Replica];
+    expect(one.shown).toEqual(two.shown);
+    for (const bundle of await bundles()) expect(isTrusted(one.shown[0], bundle)).toBe(true);
+    const { subjectAltName, validFrom, validTo } = new X509Certificate(one.shown[0]?.cert ?? "");
+    expect(subjectAltName).toBe(NAMES.map((name) => `DNS:${name}`).join(", "));
+    expect(Date.parse(validTo) - Date.parse(validFrom)).toBe(90 * DAY + HOUR);
+    expect(
+      api.requests.filter(({ method, path }) => method === "POST" && path.includes("secrets"))
+        .length,
+    ).toBeGreaterThan(0);
+    const { data = {} } = await client.get(Secret, SECRET);
+    expect(pems(Buffer.from(data["ca.crt"] ?? "", "base64").toString())[0]?.ca).toBe(true);
+    const printed = inspect(one.certificates, {
+      depth: Number.POSITIVE_INFINITY,
+      showHidden: true,
+    });
+    expect(printed + logger.lines.join("\n")).not.toMatch(/PRIVATE KEY/);
+    for (const one of both) await one.stop();
+  });
+
+  it("are trusted again after somebody has replaced the configuration, or deleted the Secret", async () => {
+    const { clock, client, replica, bundles } = world();
+    await client.create(Validating, configuration() as never);
+    const one = replica();
+    await until(clock, () => one.shown.length > 0);
+    const before = await bundles();
+    const object = await client.get(Validating, "cron");
+    await client.update(Validating, {
+      ...object,
+      ...{ webhooks: configuration().webhooks },
+    } as never);
+    expect(await bundles()).toEqual(["", ""]);
+    await until(clock, async () => (await bundles()).join() === before.join());
+    const { data } = await client.get(Secret, SECRET);
+    await client.delete(Secret, SECRET);
+    await until(clock, async () => (await client.find(Secret, SECRET)) !== undefined);
+    expect((await client.get(Secret, SECRET)).data?.["tls.crt"]).toBe(data?.["tls.crt"]);
+    expect(one.shown.length).toBe(1);
+    await one.stop();
+  });
+
+  it("are renewed after two thirds of their time, by the same authority", async () => {
+    const { clock, client, replica, bundles } = world();
+    await client.create(Validating, configuration() as never);
+    const one = replica();
+    await until(clock, () => one.shown.length > 0);
+    await one.stop();
+    const before = await bundles();
+    await clock.step(59 * DAY);
+    const two = replica();
+    await until(clock, () => two.shown.length > 0);
+    expect(two.shown).toEqual(one.shown);
+    await two.stop();
+    await clock.step(DAY); // dated back an hour: two thirds of the time are over 20 minutes before
+    const three = replica();
+    await until(
+      clock,
+      () => three.shown.length > 0 && three.shown.at(-1)?.cert !== one.shown[0]?.cert,
+    );
+    expect(await bundles()).toEqual(before);
+    expect(isTrusted(three.shown.at(-1), before[0])).toBe(true);
+    await three.stop();
+  });
+
+  it("change their authority over hours, in which every configuration trusts both", async () => {
+    const { clock, client, replica, bundles } = world();
+    await client.create(Validating, configuration() as never);
+    const one = replica();
+    await until(clock, () => one.shown.length > 0);
+    await one.stop();
+    const [before] = await bundles();
+    await clock.step(2_434 * DAY); // two thirds of ten years
+    const two = replica();
+    const count = async (): Promise<number> => pems((await bundles())[0]).length;
+    await until(clock, async () => (await count()) === 2);
+    expect(isTrusted(two.shown.at(-1), before)).toBe(true);
+    await until(clock, () => !isTrusted(two.shown.at(-1), before), HOUR / 10);
+    expect([await count(), isTrusted(two.shown.at(-1), (await bundles())[0])]).toEqual([2, true]);
+    await until(clock, async () => (await count()) === 1, HOUR / 10);
+    expect(isTrusted(two.shown.at(-1), (await bundles())[0])).toBe(true);
+    await two.stop();
+  });
+
+  it("keep a bundle that is as it should be", async () => {
+    const { clock, client, replica, api } = world();
+    await client.create(Validating, configuration() as never);
+    const one = replica();
+    await until(clock, () => one.shown.length > 0);
+    await until(clock, () => true, HOUR);
+    const writes = api.requests.filter(({ method }) => method === "PATCH").length;
+    for (let n = 0; n < 5; n++) await clock.step(HOUR);
+    expect(api.requests.filter(({ method }) => method === "PATCH").length).toBe(writes);
+    expect(one.certificates.bundleWrites).toBe(1);
+    await one.stop();
+  });
+});
