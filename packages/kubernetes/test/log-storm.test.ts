@@ -141,7 +141,7 @@ const REPEATED: Record<
       await api.client.create(ConfigMap, { metadata: ref });
       const running = cluster.run(stop);
       await eachSecond(common.clock, stop, (at) =>
-        api.client.patch(ConfigMap, ref, { data: { at } }),
+        api.client.patch(ConfigMap, ref, { metadata: { annotations: { at } } }),
       );
       await running;
     };
