@@ -78,7 +78,7 @@ const clientGoDelayed = (says, figure) => ({
 
 const BARE = "bare node:https";
 const webhookRatio = (contender, base = BARE) =>
-  ratio("n", "calls", 2_000, "cpu ns/call", contender, base);
+  ratio("o", "calls", 2_000, "cpu ns/call", contender, base);
 
 /**
  * The promises about speed, each a ratio of this run. Only those that `gates` fail the run: the others

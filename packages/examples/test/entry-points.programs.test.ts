@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { realClock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
 import ts from "typescript";
@@ -149,7 +149,7 @@ async function asksOf(
   const [report, kubeconfig] = [join(folder, "asks"), join(folder, "config")];
   writeFileSync(report, "");
   writeFileSync(kubeconfig, KUBECONFIG);
-  const watch = pathToFileURL(join(root, "packages/examples/test/machine-asks.mjs"));
+  const watch = new URL("./machine-asks.mjs", import.meta.url);
   watch.searchParams.set("report", report);
   const main = entry.replace("/", "/dist/");
   await using program = new Program(

@@ -33,10 +33,10 @@ export type { LabelExpression, LabelSelector } from "./server/request/label-sele
 export type { Progress } from "./server/response-body.ts";
 export type { PolicyRule, RoleManifest } from "./server/rights.ts";
 export type {
-  MatchCondition,
+
   Webhook,
   WebhookCaller,
   WebhookConfiguration,
-  WebhookOperator,
+  WebhookContext,
   WebhookRule,
 } from "./server/webhooks/webhook.ts";

@@ -16,7 +16,7 @@ import { RealProcessTable } from "./machine/real-process-table.ts";
 import { Roster } from "./machine/roster.ts";
 import { LockedError, RunLock } from "./machine/run-lock.ts";
 import { problemOf } from "./manifest/problem-of.ts";
-import { isReadOnce, readManifest } from "./manifest/read-manifest.ts";
+import { isReadOnce, type ReadManifest, readManifest } from "./manifest/read-manifest.ts";
 import { fixedManifest, manifestSource } from "./manifest-source.ts";
 import { parseRunOptions, type RunOptions } from "./options.ts";
 import { onRunSignals } from "./signals.ts";
@@ -42,18 +42,10 @@ export async function runMain(cut: Cut, clock: Clock): Promise<number> {
     output.error("nothing was started");
     return EXIT.usage;
   }
-  const unknown = first.ok
-    ? options.names.find((name) => !first.manifest.processes.has(name))
-    : undefined;
-  if (unknown !== undefined) {
-    output.error(
-      `${unknown} is no process of ${options.file}, or is disabled: nothing was started`,
-    );
+  const obstacle = await obstacleOf(first, options, clock);
+  if (obstacle !== undefined) {
+    output.error(`${obstacle}: nothing was started`);
     return EXIT.usage;
-  }
-  if (options.logs !== undefined && (await isSilent(options.logs, clock))) {
-    output.error(`--logs ${options.logs}: its file system does not answer; nothing was started`);
-    return EXIT.failed;
   }
   const manifests = isOnce ? fixedManifest(first) : manifestSource(options.file);
   let lock: RunLock | undefined;
@@ -66,6 +58,18 @@ export async function runMain(cut: Cut, clock: Clock): Promise<number> {
   }
   using _ = lock;
   return await new Run(options, { clock, output, lock }).run(manifests);
+}
+
+/** A name that is not one of a process of the manifest, or logs on a file system that does not answer. */
+async function obstacleOf(
+  read: ReadManifest,
+  { names, file, logs }: RunOptions,
+  clock: Clock,
+): Promise<string | undefined> {
+  const unknown = read.ok ? names.find((name) => !read.manifest.processes.has(name)) : undefined;
+  if (unknown !== undefined) return `${unknown} is no process of ${file}, or is disabled`;
+  if (logs === undefined || !(await isSilent(logs, clock))) return undefined;
+  return `the file system of --logs ${logs} does not answer`;
 }
 
 interface Tools {
