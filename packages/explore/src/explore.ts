@@ -10,7 +10,7 @@ import {
   verdictOn,
   type WorldEnd,
 } from "./judge.ts";
-import { lateAs, orderedAs, type Schedule } from "./order.ts";
+import { effectiveOf, lateAs, orderedAs, type Schedule } from "./order.ts";
 import {
   AT_REST,
   beginsOld,
@@ -197,7 +197,8 @@ class Exploration<Outside> {
     const { expect, upgradeFrom } = this.#options;
     if (expect !== "same" || upgradeFrom !== undefined) return false;
     const healthy = (schedule: Schedule): Promise<WorldEnd> => this.#run([], schedule);
-    if (isAsIn(end, await healthy(orderedAs(end.attempts, goal.attempts)), goal)) return true;
+    for (const effective of effectiveOf(end.attempts))
+      if (isAsIn(end, await healthy(orderedAs(effective, goal.attempts)), goal)) return true;
     const rest = end.played + SECOND;
     const late = await healthy(lateAs(end.attempts, { rest, from: goal.lateFrom }));
     return lacksTheSame(end, late, goal);

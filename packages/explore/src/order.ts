@@ -5,6 +5,8 @@ export interface Attempt {
   /** Instant at which it began. */
   readonly at: number;
   hasSucceeded: boolean;
+  /** Whether the state has changed while it ran. */
+  hasChanged?: boolean;
 }
 
 /** When the reconciles of a healthy run begin, as behind busy workers. */
@@ -31,17 +33,23 @@ export function lateAs(
   return { begins: byLabel(attempts.filter(({ hasSucceeded }) => hasSucceeded)), rest, from };
 }
 
+/** Attempts of a world that may have had the effect of their key: those that succeed, or those that change the state too. */
+export function effectiveOf(attempts: readonly Attempt[]): readonly (readonly Attempt[])[] {
+  const succeeds = attempts.filter(({ hasSucceeded }) => hasSucceeded);
+  const changes = attempts.filter(({ hasSucceeded, hasChanged }) => hasSucceeded || hasChanged);
+  return changes.length === succeeds.length ? [succeeds] : [succeeds, changes];
+}
+
 /**
- * Reconciles begin in the order in which those of a world succeeded, and none so late that it misses a change that the
+ * Reconciles begin in the order of the effective ones of a world, and none so late that it misses a change that the
  * run without a fault has seen: each begins before the next one of its key is due there.
  */
-export function orderedAs(attempts: readonly Attempt[], known: readonly Attempt[]): Schedule {
-  const successes = attempts.filter(({ hasSucceeded }) => hasSucceeded);
+export function orderedAs(effective: readonly Attempt[], known: readonly Attempt[]): Schedule {
   const places = known.map(({ label, at: due }, index) => {
     const later = known.slice(index + 1).find((one) => one.label === label && one.at > due);
-    const place = successes.findIndex((one) => one.label === label && one.at >= due);
+    const place = effective.findIndex((one) => one.label === label && one.at >= due);
     const last = (later?.at ?? Number.POSITIVE_INFINITY) - 1;
-    return { label, due, last, place, at: successes[place]?.at ?? due };
+    return { label, due, last, place, at: effective[place]?.at ?? due };
   });
   const inOrder = places.toSorted((one, other) => one.at - other.at || one.place - other.place);
   let bound = Number.NEGATIVE_INFINITY;

@@ -38,6 +38,7 @@ interface Running {
   readonly label: string;
   readonly owner: Owner;
   readonly request: WatchedRequest;
+  readonly attempt: Attempt;
 }
 
 /** How the reconciles of a world are watched. */
@@ -83,9 +84,9 @@ export class Reconciles {
       const at = now();
       const begin = schedule === undefined ? at : beginOf(label, at, schedule);
       if (begin > at) return { requeueAfter: begin - at };
-      const attempt = { label, at, hasSucceeded: false };
+      const attempt: Attempt = { label, at, hasSucceeded: false };
       this.attempts.push(attempt);
-      const running = { label, owner, request };
+      const running = { label, owner, request, attempt };
       if (!owner.crashed.aborted) this.#open.set(label, { text: "still runs", owner });
       this.#begin(running);
       try {
@@ -111,6 +112,12 @@ export class Reconciles {
           `replicas ${other.owner.number} and ${owner.number} are in the reconcile of ${label} at one instant`,
         );
     this.#running.add(running);
+  }
+
+  /** A write of a replica has changed the state. */
+  change(replica: number): void {
+    for (const { owner, attempt } of this.#running)
+      if (owner.number === replica) attempt.hasChanged = true;
   }
 
   /** The replica has crashed, or its term is over: its reconciles are no more. */

@@ -3,6 +3,7 @@ import type { ResolvedExplore } from "./explore-options.ts";
 import type { Fleet } from "./fleet.ts";
 import { described, type Journal, restless } from "./journal.ts";
 import { AT_REST, isOfUpgrade, type Plan } from "./plan.ts";
+import type { Reconciles } from "./reconciles.ts";
 import { never, type Replica } from "./replica.ts";
 import type { Step, StepOptions } from "./step.ts";
 import type { Systems } from "./systems.ts";
@@ -19,6 +20,7 @@ export interface SteppedWorld<Outside> {
   readonly fleet: Fleet;
   readonly systems: Systems<Outside>;
   readonly plan: Plan;
+  readonly reconciles: Reconciles;
 }
 
 /** Does the steps of the replicas, and lets them meet the faults of the plan. */
@@ -130,10 +132,11 @@ export class Steps<Outside> {
 
   /** Notes whether a step has changed the state, and asks the invariant. */
   #look(step: Step): void {
-    const { journal, systems } = this.#world;
+    const { journal, systems, reconciles } = this.#world;
     this.#answer(step);
     if (!systems.hasChanged()) return;
     journal.change(step.number);
+    if (!step.reads) reconciles.change(step.replica);
     try {
       this.#options.invariant(systems.state);
     } catch (cause) {

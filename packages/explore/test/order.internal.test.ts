@@ -1,21 +1,27 @@
 import { expect, it } from "vitest";
-import { type Attempt, beginOf, lateAs, orderedAs } from "../src/order.ts";
+import { type Attempt, beginOf, effectiveOf, lateAs, orderedAs } from "../src/order.ts";
 
-/** Attempts from `label@instant`, with an `!` behind those that fail. */
+/** Attempts from `label@instant`, with an `!` behind those that fail, and a `+` before it if they change the state. */
 const attempts = (text: string): Attempt[] =>
   text.split(" ").map((one) => {
-    const [label = "", at] = one.replace("!", "").split("@");
-    return { label, at: Number(at), hasSucceeded: !one.endsWith("!") };
+    const [label = "", at] = one.replace(/\+?!/, "").split("@");
+    return {
+      label,
+      at: Number(at),
+      hasSucceeded: !one.endsWith("!"),
+      hasChanged: one.includes("+"),
+    };
   });
 
 it.each<[string, string, string, object]>([
   ["a failure lets another one go first", "a@0! b@0 a@5", "a@0 b@0", { a: [5], b: [0] }],
+  ["a failure after a change counts", "a@0+! b@0 a@5", "a@0 b@0", { a: [0], b: [1] }],
   ["all at one instant keep their order", "b@0 c@0 a@0", "c@0 a@0 b@0", { b: [0], c: [1], a: [2] }],
   ["none begins after the next change", "b@60 a@60", "a@0 b@0 a@9", { b: [7], a: [8, 62] }],
   ["none begins before it is due", "b@60 a@60", "a@0 b@8 a@8", { b: [8], a: [7, 62] }],
   ["one that never succeeds begins when it is due", "a@0!", "a@0 b@3", { a: [0], b: [3] }],
 ])("begins reconciles in the order of a world: %s", (_, world, known, begins) => {
-  const schedule = orderedAs(attempts(world), attempts(known));
+  const schedule = orderedAs(effectiveOf(attempts(world)).at(-1) ?? [], attempts(known));
   expect(Object.fromEntries(schedule.begins)).toEqual(begins);
 });
 
