@@ -6,7 +6,7 @@ import { Keeper } from "./kept-fields.ts";
 const PARTS = ["spec", "status"] as const;
 
 /** A function of the user, from one version to another. */
-export type ConvertPart = (object: never) => unknown;
+type ConvertPart = (object: never) => unknown;
 
 /** A version as a {@link Converter} needs it. */
 interface ConvertedVersion {
