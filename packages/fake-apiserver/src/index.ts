@@ -33,7 +33,6 @@ export type { LabelExpression, LabelSelector } from "./server/request/label-sele
 export type { Progress } from "./server/response-body.ts";
 export type { PolicyRule, RoleManifest } from "./server/rights.ts";
 export type {
-
   Webhook,
   WebhookCaller,
   WebhookConfiguration,

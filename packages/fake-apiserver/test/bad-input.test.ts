@@ -13,6 +13,7 @@ import {
   FAKE_API_START_OPTIONS,
 } from "../src/server/fake-api.ts";
 import { FAULT_RULE, FAULTS, HOOK_FAULT_RULE, HOOK_FAULTS } from "../src/server/faults.ts";
+import { asWebhook } from "./as-webhook.ts";
 
 const { all, constructs, except, method, required, text } = kinds;
 
@@ -21,10 +22,10 @@ const f = (): never => {
   throw new Error("a call with bad arguments must not get this far");
 };
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
-const hook = {
+const hook = asWebhook({
   configuration: { type: "validating", name: "a.b.c", rules: [] },
   review: f,
-} as const;
+});
 const api = new FakeApi({ clock, resources: [ConfigMap], webhooks: [hook] });
 
 const isObject = kinds.anyObject;

@@ -1,5 +1,5 @@
 // Webhooks and conversions that fail at each call, and a stored version that changes under an operator.
-import { type ExploreOperatorOptions, explore, type Webhook } from "@holdfast/fake-apiserver";
+import { type ExploreOperatorOptions, explore } from "@holdfast/fake-apiserver";
 import {
   fromCrd,
   type KubeObject,
@@ -8,20 +8,18 @@ import {
 } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
 import { convertTask, taskCrd } from "../../conformance/tasks.ts";
+import { asWebhook } from "../as-webhook.ts";
 import { ann, ConfigMap, childOf, reconciling, Thing } from "./kit.ts";
 
-const allow: Webhook["review"] = (request: never) => ({
-  uid: (request as { uid: string }).uid,
-  allowed: true,
-});
-const check: Webhook = {
+const allow = ({ uid }: { readonly uid: string }) => ({ uid, allowed: true });
+const check = asWebhook({
   configuration: {
     type: "validating",
     name: "check.example.org",
     rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["*"], resources: ["configmaps"] }],
   },
   review: allow,
-};
+});
 const options = { pairs: 0, worlds: 10_000 } as const;
 
 const children = reconciling(async (thing, { client }) => {

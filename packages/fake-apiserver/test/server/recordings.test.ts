@@ -21,6 +21,7 @@ import { servedResources } from "../../src/server/resource/served-resource.ts";
 import { Rights } from "../../src/server/rights.ts";
 import { ApiState } from "../../src/server/state/api-state.ts";
 import type { Webhook } from "../../src/server/webhooks/webhook.ts";
+import { asWebhook } from "../as-webhook.ts";
 
 // Rules that are not evaluated are reported; rules.test.ts compares the reports.
 beforeAll(() => void vi.spyOn(process, "emitWarning").mockImplementation(() => undefined));
@@ -87,13 +88,13 @@ function serverFor(script: Script, clock: FakeClock) {
 
 /** A webhook of a script, which keeps the reviews that it gets. */
 function webhookOf({ configuration, answer }: ScriptWebhook, reviews: SeenReview[]): Webhook {
-  return {
+  return asWebhook({
     configuration,
     review: (request: SeenReview["request"]) => {
       reviews.push({ hook: configuration.name, request });
       return { uid: request["uid"], ...answer(request) };
     },
-  };
+  });
 }
 
 /** The rules of a script, for its namespace or for the cluster. */

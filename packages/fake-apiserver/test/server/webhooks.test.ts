@@ -7,6 +7,7 @@ import {
 } from "@holdfast/fake-apiserver";
 import { builtIn, isApiError, type KubeObject } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
+import { asWebhook } from "../as-webhook.ts";
 
 interface Map extends KubeObject {
   data?: { [key: string]: string };
@@ -18,7 +19,7 @@ const START = new FakeClock().now();
 
 /** A webhook about ConfigMaps. */
 function hookOf(
-  more: Partial<WebhookConfiguration>,
+  more: Partial<Record<keyof WebhookConfiguration, unknown>>,
   answer: (
     request: { operation: string; object: Map; oldObject: Map },
     caller: Parameters<Webhook["review"]>[1],
@@ -30,19 +31,14 @@ function hookOf(
     operations: ["*"],
     resources: ["configmaps"],
   };
-  const configuration = {
-    type: "mutating",
-    name: "a.example.org",
-    rules: [rule],
-    ...more,
-  } as const;
-  return {
+  const configuration = { type: "mutating", name: "a.example.org", rules: [rule], ...more };
+  return asWebhook({
     configuration,
     review: async (request: never, caller) => ({
       uid: (request as { uid: string }).uid,
       ...(await answer(request, caller)),
     }),
-  };
+  });
 }
 
 const patchOf = (value: object) => ({
@@ -189,7 +185,7 @@ describe("a webhook of a FakeApi", () => {
 
   it("may read from the server, with the rights of the operator", async () => {
     const hook = hookOf({ type: "validating" }, async ({ object }, { context }) => {
-      const other = await context?.client.find(ConfigMap, "default/limits");
+      const other = await context?.client?.find(ConfigMap, "default/limits");
       return { allowed: object.metadata?.name === "limits" || other !== undefined };
     });
     const given = world(hook);
