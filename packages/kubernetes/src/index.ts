@@ -100,12 +100,19 @@ export type {
   ConversionService,
   ConvertedMetadata,
   ConvertedObject,
+  ConvertedStatus,
   DeepPartial,
+  StoredBySchema,
   VersionConversion,
+  VersionedKind,
   VersionedResource,
   VersionedResourceOptions,
+  VersionHasConditions,
   VersionOptions,
   VersionResource,
+  VersionSpec,
+  VersionStatus,
+  WrittenBySchema,
 } from "./object/versioned-resource.ts";
 export type { OperatorControllerArguments } from "./operator/failure-events.ts";
 export {

@@ -137,32 +137,43 @@ export interface VersionConversion<Spec, Status, HubSpec, HubStatus> {
 }
 
 /** Type of the values of a schema as the server stores them. */
-type Stored<S> = S extends StandardSchema ? SchemaOutput<S> : Record<string, unknown>;
+export type StoredBySchema<S> = S extends StandardSchema
+  ? SchemaOutput<S>
+  : Record<string, unknown>;
 
 /** Type of the values of a schema as users write them. */
-type Written<S> = S extends StandardSchema ? SchemaInput<S> : Record<string, unknown>;
+export type WrittenBySchema<S> = S extends StandardSchema
+  ? SchemaInput<S>
+  : Record<string, unknown>;
 
 /** Whether a version has the conditions. */
-type HasConditions<V> = V extends { readonly conditions: true } ? true : false;
+export type VersionHasConditions<V> = V extends { readonly conditions: true } ? true : false;
 
 /** Type of the spec of a version. */
-type SpecIn<V> = V extends { readonly spec: infer S } ? Stored<S> : Record<string, unknown>;
+export type VersionSpec<V> = V extends { readonly spec: infer S }
+  ? StoredBySchema<S>
+  : Record<string, unknown>;
 
 /** Type of the status of a version. */
-type StatusIn<V> = ConditionedStatus<
-  V extends { readonly status: infer S } ? Stored<S> : never,
-  HasConditions<V>
+export type VersionStatus<V> = ConditionedStatus<
+  V extends { readonly status: infer S } ? StoredBySchema<S> : never,
+  VersionHasConditions<V>
 >;
 
 /** Type of the status of a version in a conversion. */
-type StatusPart<V> = [StatusIn<V>] extends [never] ? Record<string, never> : StatusIn<V>;
+export type ConvertedStatus<V> = [VersionStatus<V>] extends [never]
+  ? Record<string, never>
+  : VersionStatus<V>;
 
 /** The resource of a version. */
 export type VersionResource<V> = Resource<
-  CustomObject<SpecIn<V>, StatusIn<V>>,
+  CustomObject<VersionSpec<V>, VersionStatus<V>>,
   CustomObject<
-    V extends { readonly spec: infer S } ? Written<S> : Record<string, unknown>,
-    ConditionedStatus<V extends { readonly status: infer S } ? Written<S> : never, HasConditions<V>>
+    V extends { readonly spec: infer S } ? WrittenBySchema<S> : Record<string, unknown>,
+    ConditionedStatus<
+      V extends { readonly status: infer S } ? WrittenBySchema<S> : never,
+      VersionHasConditions<V>
+    >
   >
 >;
 
@@ -212,10 +223,10 @@ export interface VersionedResourceOptions<
   readonly convert?:
     | {
         readonly [V in Exclude<keyof Versions, Hub>]?: VersionConversion<
-          SpecIn<Versions[V]>,
-          StatusPart<Versions[V]>,
-          SpecIn<Versions[Hub]>,
-          StatusPart<Versions[Hub]>
+          VersionSpec<Versions[V]>,
+          ConvertedStatus<Versions[V]>,
+          VersionSpec<Versions[Hub]>,
+          ConvertedStatus<Versions[Hub]>
         >;
       }
     | undefined;
@@ -228,8 +239,8 @@ export interface VersionedResourceOptions<
   readonly service?: ConversionService | undefined;
 }
 
-/** What a kind with several versions has beside its versions. */
-interface VersionedKind<Versions> {
+/** A kind with several versions, without the resources of its versions. */
+export interface VersionedKind<Versions> {
   /** API group. */
   readonly group: string;
 
