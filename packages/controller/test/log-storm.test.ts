@@ -32,6 +32,7 @@ interface Common {
   readonly name: string;
   readonly clock: FakeClock;
   readonly logger: Logger;
+  readonly random: () => number;
 }
 
 /** Ways to fail, with a text of its own each time. */
@@ -144,7 +145,9 @@ describe.each(Object.entries(TEXTS))("a failure with %s is logged once a minute"
     const logger: Logger = { ...silentLogger, warn: write, error: write };
     const stop = new AbortController();
     const down = async () => odd();
-    const run = make({ name: "part", clock, logger }, { odd, down }).run(stop.signal);
+    // Without jitter, or a minute could be left out between two delays.
+    const common = { name: "part", clock, logger, random: () => 0 };
+    const run = make(common, { odd, down }).run(stop.signal);
     await clock.step(600_000);
     stop.abort();
     await clock.run(() => run);

@@ -184,7 +184,7 @@ const own: Record<string, Kind> = {
       error: `RangeError: ${path} must be a whole number from 1 to 65535, got ${JSON.stringify(value)}`,
     })),
   keptFields: (path) =>
-    [null, [".spec.a"]].map((value) => ({
+    [null, "a"].map((value) => ({
       path,
       value,
       error: `TypeError: ${path} must be made by keepInAnnotation, got ${JSON.stringify(value)}`,

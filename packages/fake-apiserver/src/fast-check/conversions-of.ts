@@ -5,6 +5,7 @@ import {
   requireArray,
   requireMethods,
   requireOptions,
+  show,
   whole,
 } from "@holdfast/kit";
 import { requireResource } from "@holdfast/kit/kubernetes";
@@ -330,7 +331,7 @@ function requireKnown(path: string, given: readonly string[], names: readonly st
   const unknown = given.find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new RangeError(
-      `${path} must have names of versions (${names.join(", ")}), got ${JSON.stringify(unknown)}`,
+      `${path} must have names of versions (${names.join(", ")}), got ${show(unknown)}`,
     );
 }
 
@@ -338,7 +339,7 @@ function requireFields(lossy: readonly string[], versions: readonly ServedResour
   for (const [index, path] of lossy.entries())
     if (!versions.some(({ schema }) => hasField(schema, path)))
       throw new RangeError(
-        `options.lossy[${index}] must name a field of one of the versions, got ${JSON.stringify(path)}`,
+        `options.lossy[${index}] must name a field of one of the versions, got ${show(path)}`,
       );
 }
 
@@ -356,7 +357,7 @@ function requirePaths(path: string, lossy: readonly unknown[]): void {
   for (const [index, one] of lossy.entries())
     if (typeof one !== "string" || !one.startsWith("."))
       throw new RangeError(
-        `${path}[${index}] must be a path such as ".spec.note", got ${JSON.stringify(one)}`,
+        `${path}[${index}] must be a path such as ".spec.note", got ${show(one)}`,
       );
 }
 

@@ -1,3 +1,4 @@
+import { show } from "@holdfast/kit";
 import { isObject, type JsonObject, own, propertiesOf } from "@holdfast/kit/kubernetes";
 import { type OnPruned, pruned, withoutNulls } from "../schema/prune.ts";
 import { Keeper } from "./kept-fields.ts";
@@ -52,11 +53,11 @@ export class Converter {
     const names = [...versions.keys()].map((name) => `${group}/${name}`).join(", ");
     if (given["kind"] !== kind || from === undefined)
       throw new RangeError(
-        `object must be a ${kind} of ${names}, got ${JSON.stringify(given["kind"])} of ${JSON.stringify(apiVersion)}`,
+        `object must be a ${kind} of ${names}, got ${show(given["kind"])} of ${show(apiVersion)}`,
       );
     if (!versions.has(version))
       throw new RangeError(
-        `version must be one of ${[...versions.keys()].join(", ")}, got ${JSON.stringify(version)}`,
+        `version must be one of ${[...versions.keys()].join(", ")}, got ${show(version)}`,
       );
     if (from === version) return object;
     let result = given;

@@ -1,3 +1,4 @@
+import { show } from "@holdfast/kit";
 import { isObject, type JsonObject, own } from "@holdfast/kit/kubernetes";
 import { fieldAt } from "../schema/crd.ts";
 
@@ -55,10 +56,10 @@ export function keepInAnnotation(...paths: readonly string[]): KeptFields {
     const isPath = typeof path === "string" && /^\.(spec|status)(\.[^.[\]]+)+$/.test(path);
     if (!isPath)
       throw new RangeError(
-        `paths[${index}] must be a path below .spec or .status and not below a list, such as ".spec.retries", got ${JSON.stringify(path)}`,
+        `paths[${index}] must be a path below .spec or .status and not below a list, such as ".spec.retries", got ${show(path)}`,
       );
     if (paths.indexOf(path) < index)
-      throw new RangeError(`paths[${index}] must be there once, got ${JSON.stringify(path)} again`);
+      throw new RangeError(`paths[${index}] must be there once, got ${show(path)} again`);
   }
   return new KeptFields([...paths]);
 }
@@ -161,7 +162,7 @@ export function requireKept(
     const count = [one, other].filter((schema) => fieldAt(schema, path) !== undefined).length;
     if (count !== 1)
       throw new RangeError(
-        `${name} must name fields that one of the two versions has, got ${JSON.stringify(path)}, which ${count === 2 ? "both have" : "none has"}`,
+        `${name} must name fields that one of the two versions has, got ${show(path)}, which ${count === 2 ? "both have" : "none has"}`,
       );
   }
 }
