@@ -147,16 +147,20 @@ export type WrittenBySchema<S> = S extends StandardSchema
   : Record<string, unknown>;
 
 /** Whether a version has the conditions. */
-export type VersionHasConditions<V> = V extends { readonly conditions: true } ? true : false;
+export type VersionHasConditions<V> = V extends {
+  /** Whether the status has conditions. */ readonly conditions: true;
+}
+  ? true
+  : false;
 
 /** Type of the spec of a version. */
-export type VersionSpec<V> = V extends { readonly spec: infer S }
+export type VersionSpec<V> = V extends { /** Its schema. */ readonly spec: infer S }
   ? StoredBySchema<S>
   : Record<string, unknown>;
 
 /** Type of the status of a version. */
 export type VersionStatus<V> = ConditionedStatus<
-  V extends { readonly status: infer S } ? StoredBySchema<S> : never,
+  V extends { /** Its schema. */ readonly status: infer S } ? StoredBySchema<S> : never,
   VersionHasConditions<V>
 >;
 
@@ -169,9 +173,11 @@ export type ConvertedStatus<V> = [VersionStatus<V>] extends [never]
 export type VersionResource<V> = Resource<
   CustomObject<VersionSpec<V>, VersionStatus<V>>,
   CustomObject<
-    V extends { readonly spec: infer S } ? WrittenBySchema<S> : Record<string, unknown>,
+    V extends { /** Its schema. */ readonly spec: infer S }
+      ? WrittenBySchema<S>
+      : Record<string, unknown>,
     ConditionedStatus<
-      V extends { readonly status: infer S } ? WrittenBySchema<S> : never,
+      V extends { /** Its schema. */ readonly status: infer S } ? WrittenBySchema<S> : never,
       VersionHasConditions<V>
     >
   >

@@ -65,7 +65,10 @@ export interface MutatingReview<T extends KubeObject = KubeObject> extends Revie
    * A copy of the object as its writer sent it, with all its fields: change it. The schema has not been checked, so that
    * fields may have other types, or be missing. A new object has no UID, and under `generateName` no name.
    */
-  readonly object: Omit<T, "metadata"> & { metadata: ObjectMeta };
+  readonly object: Omit<T, "metadata"> & {
+    /** Its metadata. Labels, annotations, finalizers and owners may change. */
+    metadata: ObjectMeta;
+  };
 }
 
 /**

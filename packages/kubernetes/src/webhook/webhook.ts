@@ -28,8 +28,13 @@ export interface WebhookRule {
 export interface WebhookSelector {
   /** All of these must hold. */
   readonly matchExpressions: readonly {
+    /** Label. */
     readonly key: string;
+
+    /** Relation of the label to the values. */
     readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+
+    /** Values, for `In` and `NotIn`. */
     readonly values?: readonly string[];
   }[];
 }
@@ -67,7 +72,13 @@ export interface WebhookConfiguration {
   readonly objectSelector?: WebhookSelector;
 
   /** Expressions of CEL. The API server asks if all are true. */
-  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
+  readonly matchConditions?: readonly {
+    /** Name of the condition. */
+    readonly name: string;
+
+    /** Expression over `object`, `oldObject` and `request`. */
+    readonly expression: string;
+  }[];
 }
 
 /** The field `request` of an AdmissionReview of `admission.k8s.io/v1`. */
