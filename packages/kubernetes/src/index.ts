@@ -112,6 +112,8 @@ export type {
   VersionResource,
   VersionSpec,
   VersionStatus,
+  WithSpec,
+  WithStatus,
   WrittenBySchema,
 } from "./object/versioned-resource.ts";
 export type { OperatorControllerArguments } from "./operator/failure-events.ts";

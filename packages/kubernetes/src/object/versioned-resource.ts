@@ -146,6 +146,18 @@ export type WrittenBySchema<S> = S extends StandardSchema
   ? SchemaInput<S>
   : Record<string, unknown>;
 
+/** A version with a spec. */
+export interface WithSpec<S> {
+  /** Schema of the spec. */
+  readonly spec: S;
+}
+
+/** A version with a status. */
+export interface WithStatus<S> {
+  /** Schema of the status. */
+  readonly status: S;
+}
+
 /** Whether a version has the conditions. */
 export type VersionHasConditions<V> = V extends {
   /** Whether the status has conditions. */ readonly conditions: true;
@@ -154,13 +166,12 @@ export type VersionHasConditions<V> = V extends {
   : false;
 
 /** Type of the spec of a version. */
-export type VersionSpec<V> = V extends { /** Its schema. */ readonly spec: infer S }
-  ? StoredBySchema<S>
-  : Record<string, unknown>;
+export type VersionSpec<V> =
+  V extends WithSpec<infer S> ? StoredBySchema<S> : Record<string, unknown>;
 
 /** Type of the status of a version. */
 export type VersionStatus<V> = ConditionedStatus<
-  V extends { /** Its schema. */ readonly status: infer S } ? StoredBySchema<S> : never,
+  V extends WithStatus<infer S> ? StoredBySchema<S> : never,
   VersionHasConditions<V>
 >;
 
@@ -173,11 +184,9 @@ export type ConvertedStatus<V> = [VersionStatus<V>] extends [never]
 export type VersionResource<V> = Resource<
   CustomObject<VersionSpec<V>, VersionStatus<V>>,
   CustomObject<
-    V extends { /** Its schema. */ readonly spec: infer S }
-      ? WrittenBySchema<S>
-      : Record<string, unknown>,
+    V extends WithSpec<infer S> ? WrittenBySchema<S> : Record<string, unknown>,
     ConditionedStatus<
-      V extends { /** Its schema. */ readonly status: infer S } ? WrittenBySchema<S> : never,
+      V extends WithStatus<infer S> ? WrittenBySchema<S> : never,
       VersionHasConditions<V>
     >
   >
