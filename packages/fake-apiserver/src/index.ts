@@ -32,10 +32,3 @@ export type { FakeVerb } from "./server/request/api-call.ts";
 export type { LabelExpression, LabelSelector } from "./server/request/label-selector.ts";
 export type { Progress } from "./server/response-body.ts";
 export type { PolicyRule, RoleManifest } from "./server/rights.ts";
-export type {
-  Webhook,
-  WebhookCaller,
-  WebhookConfiguration,
-  WebhookContext,
-  WebhookRule,
-} from "./server/webhooks/webhook.ts";

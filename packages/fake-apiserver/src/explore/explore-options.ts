@@ -12,11 +12,11 @@ import type {
   OperatorShardsOptions,
   Resource,
   StartWork,
+  Webhook,
 } from "@holdfast/kubernetes";
 import type { FakeApi } from "../server/fake-api.ts";
 import { resourceList, webhookList } from "../server/kinds.ts";
 import type { Normalise } from "../server/normal-form.ts";
-import type { Webhook } from "../server/webhooks/webhook.ts";
 import type { ClusterState } from "./cluster-state.ts";
 
 /** The context of an explored operator. */

@@ -1,5 +1,5 @@
 import { LinkedController } from "@holdfast/clock";
-import type { KubeRequest, KubeResponse } from "@holdfast/kubernetes";
+import type { KubeRequest, KubeResponse, Webhook, WebhookCaller } from "@holdfast/kubernetes";
 import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import { type ApiResponse, orRefusal, refusalOf, warningHeaders } from "./api-response.ts";
 import { Connections } from "./connections.ts";
@@ -23,7 +23,6 @@ import type { Rights } from "./rights.ts";
 import { WebhookAdmission } from "./webhooks/admission.ts";
 import { withFailures } from "./webhooks/conversion.ts";
 import { type Asked, reviewedVersion } from "./webhooks/matching.ts";
-import type { Webhook, WebhookCaller } from "./webhooks/webhook.ts";
 import { Objects, type ObjectsOptions } from "./write/objects.ts";
 
 /** Parts of the server. */

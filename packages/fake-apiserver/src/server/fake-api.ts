@@ -12,7 +12,7 @@ import {
   text,
   whole,
 } from "@holdfast/kit";
-
+import type { Webhook } from "@holdfast/kubernetes";
 import { KubeClient, type KubeTransport, type Resource } from "@holdfast/kubernetes";
 import { type Random, seededRandom } from "@holdfast/wait";
 import { ApiServer } from "./api-server.ts";
@@ -24,7 +24,6 @@ import { array, resourceList, webhookList } from "./kinds.ts";
 import { servedResources } from "./resource/served-resource.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
-import type { Webhook } from "./webhooks/webhook.ts";
 
 export const FAKE_API_OPTIONS: Kinds<FakeApiOptions> = {
   clock: required(loopClock),

@@ -13,14 +13,13 @@ import {
   string,
   whole,
 } from "@holdfast/kit";
-import type { Resource } from "@holdfast/kubernetes";
+import type { Resource, Webhook } from "@holdfast/kubernetes";
 import type { ApiResponse } from "./api-response.ts";
 import { connectionError, type NamedRequest } from "./connection-error.ts";
 import { Failure, qualified } from "./failure.ts";
 import { array } from "./kinds.ts";
 import type { FakeVerb } from "./request/api-call.ts";
 import type { Progress, ResponseBody } from "./response-body.ts";
-import type { Webhook } from "./webhooks/webhook.ts";
 
 /** A request that a `FakeApi` has got. */
 export interface FakeRequest {

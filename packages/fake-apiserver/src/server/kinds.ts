@@ -1,7 +1,6 @@
 import { type Kind, kind, requireArray, requireFunction, requireOptions } from "@holdfast/kit";
 import { requireResource } from "@holdfast/kit/kubernetes";
-import type { Resource } from "@holdfast/kubernetes";
-import type { Webhook } from "./webhooks/webhook.ts";
+import type { Resource, Webhook } from "@holdfast/kubernetes";
 
 export const anyResource: Kind = kind("anyResource", (path, resource: Resource) =>
   requireResource(resource, path),

@@ -1,4 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import type { Webhook } from "@holdfast/kubernetes";
 import { builtIn, fromCrd } from "@holdfast/kubernetes";
 import { seededRandom } from "@holdfast/wait";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -20,7 +21,6 @@ import { ApiServer } from "../../src/server/api-server.ts";
 import { servedResources } from "../../src/server/resource/served-resource.ts";
 import { Rights } from "../../src/server/rights.ts";
 import { ApiState } from "../../src/server/state/api-state.ts";
-import type { Webhook } from "../../src/server/webhooks/webhook.ts";
 import { asWebhook } from "../as-webhook.ts";
 
 // Rules that are not evaluated are reported; rules.test.ts compares the reports.

@@ -1,11 +1,12 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { FakeApi, type HookFault } from "@holdfast/fake-apiserver";
 import {
-  FakeApi,
-  type HookFault,
+  builtIn,
+  isApiError,
+  type KubeObject,
   type Webhook,
   type WebhookConfiguration,
-} from "@holdfast/fake-apiserver";
-import { builtIn, isApiError, type KubeObject } from "@holdfast/kubernetes";
+} from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { asWebhook } from "../as-webhook.ts";
 

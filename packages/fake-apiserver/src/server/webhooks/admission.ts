@@ -1,4 +1,6 @@
 // The webhooks of one request.
+
+import type { Webhook, WebhookCaller } from "@holdfast/kubernetes";
 import {
   isEqual,
   isObject,
@@ -18,7 +20,6 @@ import type { Objects } from "../write/objects.ts";
 import { ask, patchIn, WebhookError } from "./ask.ts";
 import { meetsConditions, reviewedVersion, selectsNamespace, selectsObject } from "./matching.ts";
 import { requestOf } from "./review-request.ts";
-import type { Webhook, WebhookCaller } from "./webhook.ts";
 
 /** What the webhooks of a server share. */
 export interface AdmissionOptions {

@@ -1,9 +1,9 @@
 import { aborted, type Clock } from "@holdfast/clock";
 import { messageOf } from "@holdfast/kit";
+import type { Webhook, WebhookCaller } from "@holdfast/kubernetes";
 import { isTimeoutError, RetryAfterError, retry, withTimeout } from "@holdfast/wait";
 import { isObject, type JsonObject } from "../../object/json.ts";
 import type { HookFault } from "../faults.ts";
-import type { Webhook, WebhookCaller } from "./webhook.ts";
 
 /** A webhook has no answer, or one that is none. Its `failurePolicy` decides. */
 export class WebhookError extends Error {

@@ -1,10 +1,11 @@
 // Which requests a webhook is asked about.
+
+import type { Webhook, WebhookRule } from "@holdfast/kubernetes";
 import { conditionHolds } from "../../crd-rules/cel/rules.ts";
 import { isObject, type JsonObject, metadataOf, own } from "../../object/json.ts";
 import { Failure, qualified } from "../failure.ts";
 import { type LabelRequirement, requirementsOf } from "../request/label-selector.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
-import type { Webhook, WebhookRule } from "./webhook.ts";
 
 /** The part of a request that rules are about. */
 export interface Asked {

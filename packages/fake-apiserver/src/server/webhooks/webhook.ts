@@ -1,7 +1,0 @@
-export type {
-  Webhook,
-  WebhookCaller,
-  WebhookConfiguration,
-  WebhookContext,
-  WebhookRule,
-} from "@holdfast/kubernetes";
