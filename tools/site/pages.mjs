@@ -250,6 +250,13 @@ export const pages = new Map(
         "Convert the objects of a CRD between versions, and prove that the conversion loses nothing.",
       keywords: "crd versions conversion webhook hub spoke storage migration round trip",
     },
+    "docs/webhooks.md": {
+      title: "Admission webhooks of an operator",
+      description:
+        "Validate and change objects before they are stored, serve the hooks by HTTPS, and rotate certificates without a lost call.",
+      keywords:
+        "admission webhook validating mutating certificate caBundle kubebuilder pepr failurePolicy",
+    },
     "docs/operating-an-operator.md": {
       title: "Run a Kubernetes operator in production",
       description:

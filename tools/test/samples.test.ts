@@ -61,7 +61,7 @@ function mistakesOf({ settings, sample }: ReturnType<typeof poolsIn>[number]): s
     ...(settingOf(settings, "connectionTimeoutMillis") > 0 ? [] : ["waits for ever to connect"]),
     ...(ofServer > 0 ? [] : ["leaves statements on the server"]),
     ...(ofDriver <= ofServer ? ["gives up before the server does"] : []),
-    ...(ofDriver > 0 && !sample.includes("new PgDatabase(")
+    ...(ofDriver > 0 && !/new (?:PgDatabase|PostgresOutbox)\(/.test(sample)
       ? ["leaves a COMMIT on the server"]
       : []),
   ];

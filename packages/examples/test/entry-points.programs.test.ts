@@ -106,7 +106,7 @@ const RUNS: Record<string, Run> = {
   "examples/outbox/main": {
     ends: true,
     args: () => ["--orders", "3"],
-    asks: { "examples/outbox/main": ["chance examples/outbox/main", ID, CHANCE, TIME] },
+    asks: { "examples/outbox/main": [ID, CHANCE, TIME] },
   },
   "examples/recipes/main": {
     args: (folder) => ["leader-cron", join(folder, "lock")],

@@ -94,9 +94,12 @@ it(`tries each of ${MESSAGES} messages for a month at the exact milliseconds of 
 
   const began = performance.now();
   replaceRelay();
-  for (const [number, { savedAt, takes: _, failures: __, ...schedule }] of plans.entries())
+  for (const [
+    number,
+    { savedAt, maxAttempts, takes: _, failures: __, ...backoff },
+  ] of plans.entries())
     clock.afterFunc(savedAt, () => {
-      void outbox.transaction((tx) => outbox.save(tx, sample(number, schedule)));
+      void outbox.transaction((tx) => outbox.save(tx, sample(number, { maxAttempts, backoff })));
     });
   for (let day = 0; day < 30; day += 2) {
     await clock.step(2 * DAY, { turns: 0 });
