@@ -142,19 +142,19 @@ it("does not take a stranger on its port for the process", async () => {
 });
 
 it("starts no process whose directory or program is on a file system that does not answer", async () => {
-  let silent = ["/work", "/work/bin/web"];
+  let silent = ["/app", "/app/bin/web"];
   const isSilent = async (path: string): Promise<boolean> => silent.includes(path);
   const fake = new FakeSupervisor({}, { isSilent });
-  fake.apply("processes: { web: { command: bin/web, cwd: /work } }");
+  fake.apply("processes: { web: { command: bin/web, cwd: /app } }");
   await fake.clock.step(500);
   silent = silent.slice(1);
   await fake.clock.step(2_000);
   silent = [];
   await fake.clock.step(2_000);
   expect(fake.timeline()).toEqual([
-    [0, "web restarts: the file system of /work does not answer"],
+    [0, "web restarts: the file system of /app does not answer"],
     [0, "web waits 1000"],
-    [1_000, "web restarts: the file system of /work/bin/web does not answer"],
+    [1_000, "web restarts: the file system of /app/bin/web does not answer"],
     [1_000, "web waits 2000"],
     [3_000, "web started"],
   ]);
