@@ -144,10 +144,11 @@ export class Store {
     if (!this.#canFollow(object)) return "consistent";
     const { uid, resourceVersion: version } = object.metadata;
     const key = keyOf(object);
+    // A later write was answered first, and its event is still to come.
+    if (this.#own.isPending(key, version)) return "consistent";
     const old = this.table.get(key);
     if (this.#version !== undefined && !isOlder(this.#version, version))
       return this.#storeLate(key, object);
-    if (this.#own.isPending(key, version)) return "consistent";
     const isShown = this.#scope.covers(object);
     if (isShown) this.#put(key, ownCopy(object));
     else if (old !== undefined) this.#commit([deletion(key, old, old, false)]);

@@ -318,6 +318,16 @@ describe("an own write", () => {
     expect(shown(store)).toEqual([]);
   });
 
+  it("whose response comes after that of a later write out of the selector shows nothing", () => {
+    const store = storeOf({ labels: { app: "a" } });
+    list(store, 9);
+    const later = greeting("ann", 12, { labels: { app: "b" } });
+    expect(store.write({ type: "stored", object: later })).toBe("consistent");
+    event(store, "ADDED", greeting("ann", 11));
+    expect(store.write(stored("ann", 11))).toBe("consistent");
+    expect([told(store), shown(store)]).toEqual([[], []]);
+  });
+
   it.each([
     ["the watch", (store: Store) => event(store, "DELETED", greeting("ann", 13))],
     ["a list", (store: Store) => list(store, 13)],
