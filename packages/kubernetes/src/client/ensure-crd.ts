@@ -18,10 +18,15 @@ interface Condition {
   readonly message?: string;
 }
 
+/** How the server converts objects. */
+interface Conversion {
+  readonly webhook?: { readonly clientConfig?: { readonly caBundle?: string } };
+}
+
 /** A definition whose spec `fromCrd` has checked. */
 interface CrdObject extends KubeObject {
   metadata: ObjectMeta;
-  spec: { versions: { name: string; served?: boolean }[] };
+  spec: { versions: { name: string; served?: boolean }[]; conversion?: Conversion };
   status?: { conditions?: Condition[] };
 }
 
@@ -38,7 +43,8 @@ export interface EnsureCrdOptions extends KubeCallOptions {}
  * cluster takes the change over by itself, mostly within a second. Until then objects are checked, pruned and given
  * defaults by the old schema. So do not rely on a new field right after an update; reconcile again.
  *
- * Labels and annotations of the manifest are added to those that are there. The role needs `get`, `create`
+ * Labels and annotations of the manifest are added to those that are there, and the `caBundle` of a conversion stays, unless
+ * the manifest has one. The role needs `get`, `create`
  * and `update` for `customresourcedefinitions`, and `list` for the objects.
  *
  * @param client - sends the requests
@@ -146,10 +152,19 @@ function modify(client: KubeClient, { crd, name, limits }: Definition): Promise<
       if (labels !== undefined) stored.metadata.labels = { ...stored.metadata.labels, ...labels };
       if (annotations !== undefined)
         stored.metadata.annotations = { ...stored.metadata.annotations, ...annotations };
-      stored.spec = crd.spec;
+      stored.spec = withBundle(crd.spec, stored.spec.conversion);
     },
     limits,
   );
+}
+
+/** Keeps the `caBundle` of the server: manifests have none, and conversions fail until it is written anew. */
+function withBundle(spec: CrdObject["spec"], stored: Conversion | undefined): CrdObject["spec"] {
+  const { webhook } = spec.conversion ?? {};
+  const caBundle = stored?.webhook?.clientConfig?.caBundle;
+  if (webhook?.clientConfig === undefined || caBundle === undefined) return spec;
+  const clientConfig = { caBundle, ...webhook.clientConfig };
+  return { ...spec, conversion: { ...spec.conversion, webhook: { ...webhook, clientConfig } } };
 }
 
 async function findEstablished(

@@ -72,6 +72,27 @@ describe("ensureCrd", () => {
     });
   });
 
+  it.each([
+    ["the server's, if the manifest has none", undefined, "theirs"],
+    ["that of the manifest", "mine", "mine"],
+  ])("keeps the caBundle of a conversion: %s", async (_, own, kept) => {
+    const conversion = (caBundle: string | undefined) => ({
+      strategy: "Webhook",
+      webhook: {
+        conversionReviewVersions: ["v1"],
+        clientConfig: { service: { namespace: "a", name: "b" }, ...(caBundle && { caBundle }) },
+      },
+    });
+    const spec = { ...manifest.spec, conversion: conversion(own) };
+    const old = stored();
+    const theirs = { ...(old.body as object), spec: { conversion: conversion("theirs") } };
+    const found = { ...old, body: theirs };
+    const { clock, client, requests } = world(found, found, established, established, list);
+    await clock.run(() => ensureCrd(client, { ...manifest, spec }));
+    const put = requests.find(({ method }) => method === "PUT");
+    expect(JSON.parse(put?.body ?? "").spec).toEqual({ ...spec, conversion: conversion(kept) });
+  });
+
   it("rejects with the error of a list that the server refuses", async () => {
     const { clock, client } = world(missing, stored(), established, failure(403, "Forbidden"));
     expect((await safeErrorOf(clock.run(() => ensureCrd(client, manifest)))).message).toContain(
