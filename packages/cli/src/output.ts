@@ -137,7 +137,7 @@ export async function flushed(clock: Clock): Promise<boolean> {
     timer = clock.afterFunc(LAST_WAIT, () => end.abort());
   });
   try {
-    await poll(isFlushed, { backoff: { duration: PACE }, clock, signal: end.signal });
+    await poll(isFlushed, { interval: PACE, clock, signal: end.signal });
     return true;
   } catch {
     return false;

@@ -136,7 +136,7 @@ export class ProcessGroup {
   async empty(signal?: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     await withTimeout(() => this.exited, Number.POSITIVE_INFINITY, { clock, signal });
-    await poll(() => this.#members().length === 0, { backoff: { duration: PACE }, clock, signal });
+    await poll(() => this.#members().length === 0, { interval: PACE, clock, signal });
     running.delete(this);
   }
 

@@ -198,6 +198,43 @@ export class Controller<Item = string> implements AsyncDisposable {
   }
 
   /**
+   * Runs a batch: stops the controller like an abort once nothing is left to do. That is when each source has told all
+   * items that exist, by `listed` or by its end, or before its `start` has returned, and no key is queued, waiting for a
+   * retry, requeued or in flight. A key with a `requeueAfter` is never at rest.
+   *
+   * @param signal - stops the controller before that, as in {@link Controller.run}
+   * @param options - see {@link RunOptions}
+   * @returns a promise that resolves after the drain, and rejects as that of {@link Controller.run} does. What was left by
+   * an abort is in `status().drain`
+   *
+   * @example
+   * ```ts
+   * import { FakeClock } from "@holdfast/clock/testing";
+   * import { Controller } from "@holdfast/controller";
+   *
+   * const clock = new FakeClock();
+   * const controller = new Controller({
+   *   name: "thumbnails",
+   *   reconcile: ({ key }) => console.log(key),
+   *   clock,
+   * });
+   * for (const key of ["a", "b"]) controller.add(key);
+   * await clock.run(() => controller.runUntilIdle(new AbortController().signal));
+   * // => a
+   * // => b
+   * console.log(controller.status().state); // => stopped
+   * ```
+   */
+  async runUntilIdle(signal: AbortSignal, options: RunOptions = {}): Promise<void> {
+    requireSignal("signal", signal);
+    using stop = new LinkedController(signal);
+    const running = this.run(stop.signal, options);
+    await Promise.race([running, this.#rests(stop.signal).catch(() => {})]);
+    stop.abort();
+    await running;
+  }
+
+  /**
    * Begins no key until {@link Controller.resume}. Keys in flight continue; added keys wait. A paused
    * controller that is stopping begins no further key: its report names the queued keys.
    */
@@ -308,6 +345,14 @@ export class Controller<Item = string> implements AsyncDisposable {
     losses?.[Symbol.dispose]();
     slots?.[Symbol.dispose]();
     await this.#finish(hasSuccessor && !this.#isLost);
+  }
+
+  /** Resolves when nothing is left to do. */
+  async #rests(signal: AbortSignal): Promise<void> {
+    do {
+      await this.#sources.told(signal);
+      await this.idle(signal);
+    } while (!this.#sources.haveTold);
   }
 
   /** Resolves when no key is queued or in flight and no source runs, or when the leadership is lost. */

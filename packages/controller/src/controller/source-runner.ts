@@ -18,6 +18,8 @@ export interface SourceRunnerOptions<Item> {
   readonly othersReady: (signal: AbortSignal) => Promise<void> | undefined;
   /** Called when {@link SourceRunner.isReady} has become true. */
   readonly onReady: () => void;
+  /** Called when {@link SourceRunner.hasTold} has become true in a start. */
+  readonly onTold: () => void;
 }
 
 /** Delays between the starts of a failing source, in milliseconds. */
@@ -37,6 +39,7 @@ export class SourceRunner<Item> {
   #starts = 0;
   #isClosed = false;
   #isReady: boolean;
+  #hasTold = false;
   /** Whether the source starts again when a slot comes. */
   #isSharded = false;
   /** Defined while the source is started. */
@@ -62,6 +65,11 @@ export class SourceRunner<Item> {
   /** Whether its own signal has aborted. */
   get isRemoved(): boolean {
     return this.#options.signal?.aborted === true;
+  }
+
+  /** Whether a start of the source has told all items that exist. */
+  get hasTold(): boolean {
+    return this.#hasTold || this.isOver;
   }
 
   get isOver(): boolean {
@@ -163,13 +171,16 @@ export class SourceRunner<Item> {
         this.#fail(error, "source reported an error");
       },
       listed: () => {
-        if (!attempt.aborted) passage.listed();
+        if (attempt.aborted) return;
+        passage.listed();
+        this.#tell();
       },
     };
     const run = async (): Promise<void> => {
       try {
         const started = this.#source.start(context, attempt.signal);
         isSynchronous = !isThenable(started);
+        if (isSynchronous) this.#tell();
         if (isThenable(started)) await started;
         else await aborted(attempt.signal);
       } finally {
@@ -187,6 +198,11 @@ export class SourceRunner<Item> {
         attempt.abort();
       },
     };
+  }
+
+  #tell(): void {
+    this.#hasTold = true;
+    this.#options.onTold();
   }
 
   #enqueue(item: Item, options: EnqueueOptions | undefined, passage: Passage<Item>): void {

@@ -26,6 +26,8 @@ export class Sources<Item> {
   readonly #ends = new Set<Promise<void>>();
   /** Sources that wait for the others. */
   readonly #ready = new Waiters<void>();
+  /** Who waits until all sources have told all items. */
+  readonly #told = new Waiters<void>();
   /** Starts a source in the run. Undefined before it. */
   #start: ((runner: SourceRunner<Item>) => void) | undefined = undefined;
   #hasBegun = false;
@@ -43,6 +45,16 @@ export class Sources<Item> {
     return this.#runners.every(({ isOver }) => isOver);
   }
 
+  /** Whether each source has told all items that exist. */
+  get haveTold(): boolean {
+    return this.#runners.every(({ hasTold }) => hasTold);
+  }
+
+  /** Resolves when that is so. */
+  async told(signal: AbortSignal): Promise<void> {
+    while (!this.haveTold) await this.#told.wait(signal);
+  }
+
   status(): SourceStatus[] {
     return this.#runners.map((runner) => runner.status());
   }
@@ -55,6 +67,7 @@ export class Sources<Item> {
       signal: removal,
       othersReady: (signal) => (this.#hasBegun ? undefined : this.#ready.wait(signal)),
       onReady: () => this.#begin(),
+      onTold: () => this.#told.resolveAll(),
     });
     this.#runners.push(runner);
     this.#start?.(runner);
@@ -67,6 +80,7 @@ export class Sources<Item> {
       const end = runner.run(stop, isSharded).then(() => {
         this.#ends.delete(end);
         if (!stop.aborted && runner.isRemoved) this.#remove(runner);
+        this.#told.resolveAll();
         this.#options.onEnd();
       });
       this.#ends.add(end);

@@ -3,10 +3,13 @@ import {
   Controller,
   type ControllerOptions,
   ExponentialLimiter,
+  fromCallback,
   fromIterable,
   type Logger,
   MaxOfLimiter,
   RetryAfterError,
+  resync,
+  type SourceContext,
   silentLogger,
   TerminalError,
   TokenBucketLimiter,
@@ -350,6 +353,109 @@ describe("idle", () => {
     await second;
     await controller.idle();
     expect(controller.status().drain).toMatchObject({ finished: false, queued: ["left"] });
+  });
+});
+
+describe("runUntilIdle", () => {
+  const listing = (items: () => string[] | Promise<string[]>) =>
+    resync({ list: items, interval: 60_000 });
+
+  it("stops once all keys are done, also those of a retry", async () => {
+    let failures = 2;
+    const { clock, stop, controller, since } = setUp({
+      reconcile: ({ key }) => {
+        if (key === "bad" && failures-- > 0) throw new Error("once more");
+      },
+    });
+    controller.add("late", { after: 1_000 });
+    controller.add("bad");
+    await clock.run(() => controller.runUntilIdle(stop.signal));
+    expect([since().length, controller.status().drain?.finished]).toEqual([4, true]);
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+
+  it("stops at once without keys and sources", async () => {
+    const { clock, stop, controller } = setUp({});
+    await clock.run(() => controller.runUntilIdle(stop.signal));
+    expect(controller.status().state).toBe("stopped");
+  });
+
+  it.each([
+    {
+      name: "a list that takes its time, and fails once",
+      source: (clock: FakeClock) => {
+        let calls = 0;
+        return listing(async () => {
+          await clock.sleep(5_000);
+          if (calls++ === 0) throw new Error("no answer");
+          return ["a", "b"];
+        });
+      },
+    },
+    {
+      name: "an iterable with pauses",
+      source: (clock: FakeClock) =>
+        fromIterable("lines", async function* () {
+          yield "a";
+          await clock.sleep(5_000);
+          yield "b";
+        }),
+    },
+    {
+      name: "a callback that tells before it returns",
+      source: () =>
+        fromCallback<string>("files", (tell) => {
+          tell("a");
+          tell("b");
+          return () => {};
+        }),
+    },
+    {
+      name: "a source that is ready late",
+      source: (clock: FakeClock) => ({
+        name: "cache",
+        ready: () => clock.sleep(5_000),
+        start({ enqueue }: SourceContext<string>) {
+          enqueue("a");
+          enqueue("b");
+        },
+      }),
+    },
+  ])("waits for $name", async ({ source }) => {
+    const { clock, stop, controller, since } = setUp({});
+    controller.addSource(source(clock));
+    await clock.run(() => controller.runUntilIdle(stop.signal));
+    expect(since().map(([, key]) => key)).toEqual(["a", "b"]);
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("waits for a source that a reconcile has added", async () => {
+    const { clock, stop, controller, since } = setUp({
+      reconcile: ({ key }) => {
+        if (key === "tenant")
+          controller.addSource(listing(() => clock.sleep(10).then(() => ["a"])));
+      },
+    });
+    controller.add("tenant");
+    await clock.run(() => controller.runUntilIdle(stop.signal));
+    expect(since().map(([, key]) => key)).toEqual(["tenant", "a"]);
+  });
+
+  it("stops with its signal, and says what was left", async () => {
+    const { clock, stop, controller } = setUp({});
+    controller.add("late", { after: 1_000 });
+    const running = controller.runUntilIdle(stop.signal);
+    await clock.step(10);
+    stop.abort();
+    await clock.run(() => running);
+    expect(controller.status().drain).toMatchObject({ delayed: [{ key: "late" }] });
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+
+  it("rejects as a second run does", async () => {
+    const { clock, stop, controller } = setUp({});
+    await clock.run(() => controller.runUntilIdle(stop.signal));
+    await expect(controller.runUntilIdle(stop.signal)).rejects.toThrow("has already run");
   });
 });
 

@@ -21,7 +21,7 @@ export async function waitUntilReady(url: string, options: ReadyOptions): Promis
   };
   try {
     await poll((call) => withTimeout(answers, 2_000, { signal: call.signal, clock }), {
-      backoff: { duration: 500 },
+      interval: 500,
       onError: (error) => log(`not ready: ${describeError(error)}`),
       timeout,
       signal,

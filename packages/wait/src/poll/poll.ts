@@ -2,6 +2,7 @@ import { abortable, type Clock, realClock } from "@holdfast/clock";
 import {
   abortSignal,
   above,
+  finiteFrom,
   func,
   type Kinds,
   loopClock,
@@ -23,6 +24,7 @@ import type { Attempt } from "../retry/retry-options.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
 
 export const POLL_OPTIONS: Kinds<PollOptions> = {
+  interval: finiteFrom(0),
   backoff: parsed("backoff"),
   timeout: above(0),
   attemptTimeout: above(0),
@@ -38,8 +40,14 @@ const DEFAULT_BACKOFF: BackoffOptions = { duration: 100, factor: 1.5, jitter: 0.
 /** Options for {@link poll}. */
 export interface PollOptions extends LoopOptions {
   /**
-   * Delays from the end of a call to the next: a strategy, or the options of a {@link Backoff}.
-   * `{ duration: 500 }` is a constant delay.
+   * Constant delay from the end of a call to the next, in milliseconds. Finite, at least 0. It excludes `backoff`.
+   *
+   * @defaultValue none: the delays of `backoff`
+   */
+  readonly interval?: number | undefined;
+
+  /**
+   * Delays from the end of a call to the next, if they grow: a strategy, or the options of a {@link Backoff}.
    *
    * @defaultValue `{ duration: 100, factor: 1.5, jitter: 0.1, cap: 1_000 }`
    */
@@ -139,7 +147,7 @@ export type Truthy<Value> = Exclude<Value, false | 0 | 0n | "" | null | undefine
  *       const phase = phases.shift();
  *       return phase === "Running" && { phase, attempt };
  *     },
- *     { backoff: { duration: 500 }, timeout: 60_000, clock },
+ *     { interval: 500, timeout: 60_000, clock },
  *   ),
  * );
  * console.log(pod); // => { phase: 'Running', attempt: 3 }
@@ -156,7 +164,10 @@ export async function poll<Value>(
   const given = read("options", options, "poll", POLL_OPTIONS);
   const { signal: stop = new AbortController().signal, timeout = NEVER } = given;
   const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = given;
-  const { backoff = DEFAULT_BACKOFF, clock = realClock, onError } = given;
+  const { interval, clock = realClock, onError } = given;
+  if (interval !== undefined && given.backoff !== undefined)
+    throw new RangeError("options.interval must be undefined beside options.backoff");
+  const { backoff = interval === undefined ? DEFAULT_BACKOFF : { duration: interval } } = given;
   const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
 
   let attempt = 0;

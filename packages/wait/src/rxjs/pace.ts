@@ -1,5 +1,7 @@
 import type { PassiveClock } from "@holdfast/clock";
+import { defer, type Observable } from "rxjs";
 import type { BackoffStrategy, DelayFunc } from "../delay/backoff-strategy.ts";
+import { toNanoseconds } from "../delay/nanoseconds.ts";
 
 /** Progress of a subscription at the end of a run. */
 export interface Progress {
@@ -16,12 +18,28 @@ export class Pace {
   #start: number;
   #attempt = 0;
   #succeeded = false;
+  /** Duration of a run that counts as a success, in nanoseconds. */
+  readonly #resetAfter: number;
+  #runStart = 0;
   #next: DelayFunc | undefined = undefined;
 
-  constructor(strategy: BackoffStrategy, clock: PassiveClock) {
+  constructor(
+    strategy: BackoffStrategy,
+    clock: PassiveClock,
+    resetAfter: number = Number.POSITIVE_INFINITY,
+  ) {
+    this.#resetAfter = toNanoseconds(resetAfter);
     this.#strategy = strategy;
     this.#clock = clock;
     this.#start = clock.monotonic();
+  }
+
+  /** The source, whose runs have a duration. */
+  timed<T>(source: Observable<T>): Observable<T> {
+    return defer(() => {
+      this.#runStart = this.#clock.monotonic();
+      return source;
+    });
   }
 
   /** Resets the state at the end of this run. Called for each value, so it must be cheap. */
@@ -31,7 +49,7 @@ export class Pace {
 
   endRun(): Progress {
     const now = this.#clock.monotonic();
-    if (this.#succeeded) {
+    if (this.#succeeded || toNanoseconds(now - this.#runStart) >= this.#resetAfter) {
       this.#succeeded = false;
       this.#start = now;
       this.#attempt = 0;

@@ -1,6 +1,7 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { asScheduler } from "@holdfast/clock/rxjs";
 import {
+  abortSignal,
   type Kinds,
   MAX_RETRY_AFTER,
   methods,
@@ -14,6 +15,7 @@ import {
 import {
   defer,
   first,
+  identity,
   type MonoTypeOperatorFunction,
   map,
   merge,
@@ -29,6 +31,7 @@ import { strategyOf } from "../delay/strategy-of.ts";
 import { TimeoutError } from "../limit/timeout-error.ts";
 import { RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
+import { endedBy } from "./ended-by.ts";
 import { repeatBackoff } from "./repeat-backoff.ts";
 import { timerOn } from "./timer-on.ts";
 
@@ -36,6 +39,7 @@ export const POLL_BACKOFF_OPTIONS: Kinds<PollBackoffOptions> = {
   backoff: required(parsed("backoff")),
   timeout: notNegative,
   maxRetryAfter: notNegative,
+  signal: abortSignal,
   clock: methods("now", "monotonic", "afterFunc"),
 };
 
@@ -61,6 +65,13 @@ export interface PollBackoffOptions {
   readonly maxRetryAfter?: number | undefined;
 
   /**
+   * Ends the stream: it fails with `signal.reason` at once, during a run of the source or a delay.
+   *
+   * @defaultValue none
+   */
+  readonly signal?: AbortSignal | undefined;
+
+  /**
    * Measures delays and timeout.
    *
    * @defaultValue `realClock`
@@ -83,6 +94,7 @@ export interface PollBackoffOptions {
  * | that error names `Infinity` | fails with the error unchanged at once |
  * | the source fails with any other error, a `TerminalError` for example, or `until` throws | fails with the error unchanged at once |
  * | `timeout` expires | fails with a `TimeoutError` and unsubscribes from the source |
+ * | `signal` aborts | fails with `signal.reason` at once |
  * | unsubscribed | stops the timers |
  *
  * @param until - whether a value matches
@@ -129,7 +141,7 @@ export function pollBackoff<T>(
   requireFunction("until", until);
   const given = read("options", options, "pollBackoff", POLL_BACKOFF_OPTIONS);
   const { backoff, timeout = Number.POSITIVE_INFINITY, clock = realClock } = given;
-  const { maxRetryAfter = MAX_RETRY_AFTER } = given;
+  const { maxRetryAfter = MAX_RETRY_AFTER, signal } = given;
   const strategy = strategyOf("options.backoff", backoff);
   const repeated = repeatBackoff<T>({ backoff: strategy, clock });
   const limit = timer(timeout, asScheduler(clock)).pipe(
@@ -152,6 +164,7 @@ export function pollBackoff<T>(
     // The limit comes first: of two timers due at the same instant, the older one fires first.
     return merge(limit, patient).pipe(
       first((value) => requireAnswer("until(value)", until(value))),
+      signal === undefined ? identity : endedBy(signal),
     );
   };
 }

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  abortSignal,
   flag,
   type Kinds,
   methods,
@@ -14,6 +15,7 @@ import type { BackoffOptions } from "../delay/backoff-options.ts";
 import type { BackoffStrategy } from "../delay/backoff-strategy.ts";
 import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
+import { endedBy } from "./ended-by.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";
 
@@ -22,6 +24,7 @@ export const REPEAT_BACKOFF_OPTIONS: Kinds<RepeatBackoffOptions> = {
   repeats: whole(0),
   maxElapsed: notNegative,
   resetOnSuccess: flag,
+  signal: abortSignal,
   clock: methods("monotonic", "afterFunc"),
 };
 
@@ -56,6 +59,13 @@ export interface RepeatBackoffOptions {
   readonly resetOnSuccess?: boolean | undefined;
 
   /**
+   * Ends the stream: it fails with `signal.reason` at once, during a run of the source or a delay.
+   *
+   * @defaultValue none
+   */
+  readonly signal?: AbortSignal | undefined;
+
+  /**
    * Measures delays and elapsed time.
    *
    * @defaultValue `realClock`
@@ -74,6 +84,7 @@ export interface RepeatBackoffOptions {
  * | the source completes | subscribes again after the delay |
  * | it completes after the last repetition, or the next would start after `maxElapsed` | completes at once |
  * | the source fails | fails with the error unchanged; to continue, put {@link retryBackoff} before this operator |
+ * | `signal` aborts | fails with `signal.reason` at once |
  * | unsubscribed during a delay | stops the timer |
  *
  * @param options - see {@link RepeatBackoffOptions}
@@ -114,6 +125,7 @@ export function repeatBackoff<T>(options: RepeatBackoffOptions): MonoTypeOperato
     repeats = Number.POSITIVE_INFINITY,
     maxElapsed = Number.POSITIVE_INFINITY,
     resetOnSuccess = false,
+    signal,
     clock = realClock,
   } = read("options", options, "repeatBackoff", REPEAT_BACKOFF_OPTIONS);
   const strategy = strategyOf("options.backoff", backoff);
@@ -131,6 +143,7 @@ export function repeatBackoff<T>(options: RepeatBackoffOptions): MonoTypeOperato
             return isLate ? EMPTY : timerOn(clock, delay);
           },
         }),
+        signal === undefined ? identity : endedBy(signal),
       );
     });
 }

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  abortSignal,
   flag,
   func,
   type Kinds,
@@ -20,6 +21,7 @@ import { toNanoseconds } from "../delay/nanoseconds.ts";
 import { strategyOf } from "../delay/strategy-of.ts";
 import { RetryAfterError, withRetryAfter } from "../retry/retry-after-error.ts";
 import { isTerminalError } from "../retry/terminal-error.ts";
+import { endedBy } from "./ended-by.ts";
 import { Pace } from "./pace.ts";
 import { timerOn } from "./timer-on.ts";
 
@@ -31,13 +33,15 @@ export const RETRY_BACKOFF_OPTIONS: Kinds<RetryBackoffOptions> = {
   delay: func,
   onRetry: func,
   resetOnSuccess: flag,
+  resetAfter: notNegative,
   maxRetryAfter: notNegative,
+  signal: abortSignal,
   clock: methods("monotonic", "afterFunc"),
 };
 
 /** A failed subscription, as the hooks of {@link retryBackoff} see it. Frozen. */
 export interface RetryBackoffContext {
-  /** Number of the failed subscription, from 1; with `resetOnSuccess`, since the last success. */
+  /** Number of the failed subscription, from 1; since the last success, see `resetOnSuccess` and `resetAfter`. */
   readonly attempt: number;
   /** The error of the source. */
   readonly error: unknown;
@@ -65,7 +69,7 @@ export interface RetryBackoffOptions {
    * Latest start of a retry, in milliseconds. At least 0, or `Infinity`. If the next retry would start
    * later, the stream fails at once. Does not interrupt a run of the source.
    *
-   * Measured from the subscription or, with `resetOnSuccess`, from the first failure after a value.
+   * Measured from the subscription or, with `resetOnSuccess` or `resetAfter`, from the first failure after a success.
    *
    * @defaultValue `Infinity`
    */
@@ -105,12 +109,27 @@ export interface RetryBackoffOptions {
   readonly resetOnSuccess?: boolean | undefined;
 
   /**
+   * Duration of a run of the source that resets the same, in milliseconds: the next failure is number 1. At least 0; with
+   * `Infinity` no run does.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly resetAfter?: number | undefined;
+
+  /**
    * Maximum delay that a `RetryAfterError` may demand, in milliseconds. At least 0; `Infinity` is no
    * limit. The delays of the backoff stay as they are.
    *
    * @defaultValue `900_000`, 15 minutes
    */
   readonly maxRetryAfter?: number | undefined;
+
+  /**
+   * Ends the stream: it fails with `signal.reason` at once, during a run of the source or a delay.
+   *
+   * @defaultValue none
+   */
+  readonly signal?: AbortSignal | undefined;
 
   /**
    * Measures delays and elapsed time.
@@ -139,6 +158,7 @@ const ignore = (): void => {};
  * | it fails with a `RetryAfterError`, or an error caused by one | waits as long as it names, at least for the delay and at most for `maxRetryAfter`, then subscribes again |
  * | that error names `Infinity` | fails with the error unchanged at once |
  * | a hook throws | fails with the error of the hook |
+ * | `signal` aborts | fails with `signal.reason` at once |
  * | unsubscribed during a delay | stops the timer |
  *
  * @param options - see {@link RetryBackoffOptions}
@@ -177,8 +197,8 @@ export function retryBackoff<T>(options: RetryBackoffOptions): MonoTypeOperatorF
   const resolved = resolve(options);
   return (source) =>
     defer(() => {
-      const pace = new Pace(resolved.strategy, resolved.clock);
-      return source.pipe(
+      const pace = new Pace(resolved.strategy, resolved.clock, resolved.resetAfter);
+      return pace.timed(source).pipe(
         resolved.resetOnSuccess ? tap(() => pace.succeed()) : identity,
         retry({
           delay(error: unknown) {
@@ -186,15 +206,16 @@ export function retryBackoff<T>(options: RetryBackoffOptions): MonoTypeOperatorF
             return delay === undefined ? throwError(() => error) : timerOn(resolved.clock, delay);
           },
         }),
+        resolved.signal === undefined ? identity : endedBy(resolved.signal),
       );
     });
 }
 
 type ResolvedRetryBackoff = {
-  readonly [K in Exclude<keyof RetryBackoffOptions, "backoff" | "delay">]-?: NonNullable<
+  readonly [K in Exclude<keyof RetryBackoffOptions, "backoff" | "delay" | "signal">]-?: NonNullable<
     RetryBackoffOptions[K]
   >;
-} & Pick<RetryBackoffOptions, "delay"> & { readonly strategy: BackoffStrategy };
+} & Pick<RetryBackoffOptions, "delay" | "signal"> & { readonly strategy: BackoffStrategy };
 
 function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
   const {
@@ -205,12 +226,15 @@ function resolve(options: RetryBackoffOptions): ResolvedRetryBackoff {
     delay,
     onRetry = ignore,
     resetOnSuccess = false,
+    resetAfter = Number.POSITIVE_INFINITY,
     maxRetryAfter = MAX_RETRY_AFTER,
+    signal,
     clock = realClock,
   } = read("options", options, "retryBackoff", RETRY_BACKOFF_OPTIONS);
   const strategy = strategyOf("options.backoff", backoff);
   const limits = { retries, maxElapsed, maxRetryAfter };
-  return { strategy, ...limits, shouldRetry, delay, onRetry, resetOnSuccess, clock };
+  const hooks = { shouldRetry, delay, onRetry };
+  return { strategy, ...limits, ...hooks, resetOnSuccess, resetAfter, signal, clock };
 }
 
 /** The delay after a failure in milliseconds; undefined if no retry follows. */

@@ -105,6 +105,15 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
     for (const [received] of fn.mock.calls) expect((received as Attempt).signal).toBe(signal);
   });
 
+  it("waits for a constant interval, and takes no backoff beside it", async () => {
+    start(never, { backoff: undefined, interval: 250, timeout: 1_000 });
+    await harness.step(1_000);
+    expect(calls()).toEqual([0, 250, 500, 750]);
+    await expect(poll(never, { interval: 1, backoff: { duration: 1 } })).rejects.toThrow(
+      new RangeError("options.interval must be undefined beside options.backoff"),
+    );
+  });
+
   it("waits for 100 ms, then growing delays of at most 1.1 s by default", async () => {
     const { clock } = harness;
     const { signal } = stop;

@@ -2,13 +2,16 @@ import { asScheduler } from "@holdfast/clock/rxjs";
 import { FakeClock } from "@holdfast/clock/testing";
 import { Backoff, type BackoffStrategy, RetryAfterError, TerminalError } from "@holdfast/wait";
 import {
+  pollBackoff,
   type RetryBackoffContext,
   type RetryBackoffOptions,
+  repeatBackoff,
   retryBackoff,
 } from "@holdfast/wait/rxjs";
 import {
   concat,
   defer,
+  EMPTY,
   ignoreElements,
   NEVER,
   type Observable,
@@ -19,6 +22,7 @@ import {
   timer,
 } from "rxjs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";
 import { marbles } from "./marbles.ts";
 import { noting } from "./noting.ts";
@@ -26,6 +30,54 @@ import { noting } from "./noting.ts";
 const refused = new Error("refused");
 const terminal = new TerminalError("no such page");
 const doubling = { duration: 100, factor: 2 };
+
+/** Each operator of this folder, on a source that fails, completes or stays empty. */
+const OPERATORS = [
+  { name: "retryBackoff", source: throwError(() => refused), operator: retryBackoff<number> },
+  { name: "repeatBackoff", source: EMPTY, operator: repeatBackoff<number> },
+  {
+    name: "pollBackoff",
+    source: EMPTY,
+    operator: (options: RetryBackoffOptions) => pollBackoff<number>(() => true, options),
+  },
+];
+
+describe.each(OPERATORS)("the signal of $name", ({ source, operator }) => {
+  const start = (signal: AbortSignal, of: Observable<number>) => {
+    const clock = new FakeClock();
+    const errors: unknown[] = [];
+    const subscription = of
+      .pipe(operator({ backoff: { duration: 100 }, clock, signal }))
+      .subscribe({ error: (error) => errors.push(error) });
+    return { clock, errors, subscription };
+  };
+
+  it.each([
+    { name: "a delay", of: source },
+    { name: "a run of the source", of: NEVER },
+  ])("ends $name with its reason", ({ of }) => {
+    const stop = new AbortController();
+    const { clock, errors } = start(stop.signal, of);
+    clock.stepSync(150);
+    stop.abort("enough");
+    expect([errors, clock.waiters(), abortListeners(stop.signal)]).toEqual([["enough"], 0, 0]);
+  });
+
+  it("that has aborted subscribes to nothing", () => {
+    const { clock, errors } = start(
+      AbortSignal.abort("enough"),
+      defer(() => expect.fail("subscribed")),
+    );
+    expect([errors, clock.waiters()]).toEqual([["enough"], 0]);
+  });
+
+  it("has no listener after an unsubscription", () => {
+    const stop = new AbortController();
+    const { clock, subscription } = start(stop.signal, source);
+    subscription.unsubscribe();
+    expect([clock.waiters(), abortListeners(stop.signal)]).toEqual([0, 0]);
+  });
+});
 
 describe("retryBackoff", () => {
   let clock: FakeClock;
@@ -475,6 +527,30 @@ describe("retryBackoff", () => {
         [300, ["failed", refused]],
       ]);
     });
+  });
+
+  it.each([
+    { lasts: 59_999, isReset: false },
+    { lasts: 60_000, isReset: true },
+  ])("with resetAfter of a minute, a run of $lasts ms resets: $isReset", ({ lasts, isReset }) => {
+    let call = 0;
+    const failure = throwError(() => refused);
+    const source = defer(() =>
+      ++call === 3
+        ? concat(timer(lasts, asScheduler(clock)).pipe(ignoreElements()), failure)
+        : failure,
+    );
+    const retries: unknown[] = [];
+    start(source, {
+      resetAfter: 60_000,
+      onRetry: ({ attempt, delay, elapsed }) => retries.push([attempt, delay, elapsed]),
+    });
+    clock.stepSync(300 + lasts);
+    expect(retries).toEqual([
+      [1, 100, 0],
+      [2, 200, 100],
+      isReset ? [1, 100, 0] : [3, 400, 300 + lasts],
+    ]);
   });
 
   it("resets nothing without resetOnSuccess", () => {

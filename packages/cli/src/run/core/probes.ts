@@ -53,7 +53,7 @@ export async function repeatProbe(
     return !signal.aborted && onAnswer(reason) === true;
   };
   try {
-    await poll(check, { backoff: { duration: period }, clock, signal });
+    await poll(check, { interval: period, clock, signal });
   } catch (error) {
     if (!signal.aborted) throw error;
   }

@@ -284,7 +284,7 @@ export class Process {
       return true;
     };
     try {
-      await poll(check, { backoff: { duration: MEMORY_PERIOD }, clock, signal });
+      await poll(check, { interval: MEMORY_PERIOD, clock, signal });
     } catch (error) {
       if (!signal.aborted) throw error;
     }

@@ -99,7 +99,7 @@ export class Roster {
       const killed = pids.filter((pid) => sendSignal(pid, "SIGKILL"));
       return killed.length === 0 || elapsed >= grace + KILL_TIMEOUT;
     };
-    await poll(isOver, { backoff: { duration: PERIOD }, clock, signal });
+    await poll(isOver, { interval: PERIOD, clock, signal });
     const lost = left();
     for (const pid of lost) onLost?.(pid);
     const groups = new Set(lost.map((pid) => processState(pid)?.group));
