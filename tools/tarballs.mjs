@@ -1,9 +1,15 @@
 // Packs the public packages as they would be published, and installs the tarballs into a folder beyond
-// the workspace. `node tools/tarballs.mjs FOLDER` leaves them there.
+// the workspace. `npm run tarballs -- FOLDER` leaves them there; with `--serve` npm finds them by their names.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { readArguments } from "./arguments.mjs";
 import { pinnedPnpm, publicPackages, run } from "./packages.mjs";
+import { serve } from "./registry.mjs";
+
+const USAGE = `npm run tarballs -- [FOLDER] [options]    default: tarballs
+  --serve   serves them as a registry on the loopback interface, until Ctrl-C
+  --help`;
 
 /** Builds and packs: `pnpm pack` runs `prepack`, and packs `publishConfig.directory`. */
 export function packInto(destination, packages = publicPackages()) {
@@ -37,9 +43,25 @@ export function tarballOf(folder, { name, version }) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const folder = resolve(process.argv[2] ?? "tarballs");
+  const { folder, isServed } = readArguments(
+    USAGE,
+    { allowPositionals: true, options: { serve: { type: "boolean", default: false } } },
+    ({ values, positionals: [first = "tarballs", ...more] }) => {
+      if (more.length > 0) throw new RangeError(`give one FOLDER, got ${more.length + 1}`);
+      return { folder: resolve(first), isServed: values["serve"] };
+    },
+  );
   process.chdir(fileURLToPath(new URL("..", import.meta.url)));
   mkdirSync(folder, { recursive: true });
   packInto(folder);
-  for (const { manifest } of publicPackages()) console.log(tarballOf(folder, manifest));
+  const tarballs = publicPackages().map(({ manifest }) => tarballOf(folder, manifest));
+  console.log(tarballs.join("\n"));
+  if (isServed) {
+    const { url } = await serve(tarballs);
+    console.log(`
+A registry of these packages is at ${url} until Ctrl-C. In another terminal, anywhere:
+
+  echo "@holdfast:registry=${url}" > .npmrc
+  npm create @holdfast/operator backup-operator && cp .npmrc backup-operator`);
+  }
 }
