@@ -4,6 +4,7 @@ import { OutboxMetrics } from "@holdfast/outbox/prometheus";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
+import { parse } from "yaml";
 
 interface Panel {
   readonly id: number;
@@ -23,13 +24,22 @@ const read = (name: string): string =>
   readFileSync(new URL(`../../../../docs/${name}`, import.meta.url), "utf8");
 const { panels, templating } = JSON.parse(read("grafana-dashboard.json")) as {
   panels: Panel[];
-  templating: { list: { name: string; query: string }[] };
+  templating: { list: { name: string; query: unknown }[] };
 };
+const { spec } = parse(read("prometheus-rule.yaml")) as {
+  spec: {
+    groups: { rules: { alert: string; expr: string; annotations: { summary: string } }[] }[];
+  };
+};
+const rules = spec.groups.flatMap(({ rules }) => rules);
 
 const register = new Registry();
 prometheusMetrics({ register });
-const outbox = new OutboxMetrics({ store: new MemoryStore(), register });
-outbox.onEvent({ type: "clock", ahead: 0, isTolerated: true }); // its metric begins with the first value
+const store = Object.assign(new MemoryStore(), { restriction: async () => undefined });
+const outbox = new OutboxMetrics({ store, register });
+// These begin with their first value.
+outbox.onEvent({ type: "clock", ahead: 0, isTolerated: true });
+outbox.onEvent({ type: "listening", isListening: true });
 const names = register.getMetricsAsArray().map(({ name }) => name);
 const kept = (name: string) => register.getSingleMetric(name) as unknown as Kept;
 
@@ -46,27 +56,61 @@ it("the guide lists each metric of the packages, and no other", () => {
   expect(rows.sort()).toEqual([...names].sort());
 });
 
+/** Labels that Prometheus adds to what it scrapes. */
+const TARGET_LABELS = ["job", "namespace", "instance"];
+
+/** The metrics of an expression, which exist, and so do the labels in it and in a text about its result. */
+function metricsIn(expr: string, text: string): string[] {
+  const metrics = [...expr.matchAll(/(?<!\$)\b[a-z]+(?:_[a-z]+)+\b(?! ?\()/g)].map(
+    ([name]) => name,
+  );
+  expect(metrics.length).toBeGreaterThan(0);
+  expect(metrics.filter((name) => !series.includes(name))).toEqual([]);
+  const labels = metrics.flatMap((name) => kept(name.replace(/_bucket$/, "")).labelNames);
+  const used = [
+    ...[...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(/, */)),
+    ...[...expr.matchAll(/(\w+)=~?"/g)].map(([, label = ""]) => label),
+    ...[...text.matchAll(/\{\{ ?(?:\$labels\.)?(\w+) ?\}\}/g)].map(([, label = ""]) => label),
+  ];
+  const known = [...TARGET_LABELS, "le", ...labels];
+  expect(used.filter((label) => !known.includes(label))).toEqual([]);
+  return metrics;
+}
+
 it.each(queries)(
-  "the dashboard asks for series that exist: $title, $expr",
+  "the dashboard asks for series that exist, of the chosen jobs: $title, $expr",
   ({ expr, legendFormat }) => {
-    const asked =
-      expr
-        .match(/\b[a-z]+(?:_[a-z]+)+\b(?!\()/g)
-        ?.filter((word) => word !== "histogram_quantile") ?? [];
-    const metrics = asked.filter((word) => !word.startsWith("__"));
-    expect(metrics.length).toBeGreaterThan(0);
-    expect(metrics.filter((name) => !series.includes(name))).toEqual([]);
-    const labels = metrics.flatMap((name) => kept(name.replace(/_bucket$/, "")).labelNames);
-    const used = [
-      ...[...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(/, */)),
-      ...[...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label),
-    ];
-    expect(used.filter((label) => label !== "le" && !labels.includes(label))).toEqual([]);
+    const metrics = metricsIn(expr.replaceAll("$__rate_interval", "5m"), legendFormat);
+    const chosen = expr.split('{job=~"$job",namespace=~"$namespace"').length - 1;
+    expect(chosen).toBe(metrics.length);
   },
 );
 
-it("the dashboard imports into any Grafana: one data source variable, no panel over another", () => {
-  expect(templating.list).toMatchObject([{ name: "datasource", query: "prometheus" }]);
+it.each(rules)("the alert asks for series that exist: $alert", ({ expr, annotations }) => {
+  metricsIn(expr, annotations.summary);
+});
+
+it("the rules have each alert of the guides, and no other", () => {
+  const guides = ["operating-an-operator.md", "several-replicas.md", "outbox.md"].map(read);
+  const conditions = guides.flatMap((guide) =>
+    [...guide.matchAll(/^\| Alert.*\n\|[-| ]*\n((?:\|.*\n)*)/gm)].flatMap(([, rows = ""]) =>
+      rows
+        .trim()
+        .split("\n")
+        .map((row) => row.replaceAll("\\|", "¦").split("|")[2] ?? ""),
+    ),
+  );
+  const metric = (text: string): string =>
+    /[a-z]+(?:_[a-z]+)+(?:\{[^}]*\})?/.exec(
+      text.replace(/\w+_(?:over_time|quantile)/, "").replaceAll("¦", "|"),
+    )?.[0] ?? text;
+  const sorted = (texts: string[]) => texts.map(metric).sort();
+  expect(sorted(rules.map(({ expr }) => expr))).toEqual(sorted(conditions));
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+});
+
+it("the dashboard imports into any Grafana: its variables, no panel over another", () => {
+  expect(templating.list.map(({ name }) => name)).toEqual(["datasource", "job", "namespace"]);
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   for (const [index, a] of panels.entries())
     for (const b of panels.slice(index + 1)) {
