@@ -454,8 +454,8 @@ export function testEveryExport(
 
   it("the table has every exported function and class", () => {
     const subjects = new Set(doors.map(({ subject }) => subject));
-    // A predicate or a finder of an error takes every value; tools/test/errors.test.ts calls all of them.
-    const isOfErrors = (name: string): boolean => /^(?:is|find)\w+Error$/.test(name);
+    // A predicate of an error takes every value; tools/test/errors.test.ts calls all of them.
+    const isOfErrors = (name: string): boolean => /^is\w+Error$/.test(name);
     const isMissing = ([name, value]: readonly [string, unknown]): boolean =>
       typeof value === "function" &&
       !subjects.has(value) &&

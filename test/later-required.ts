@@ -1,6 +1,12 @@
 // Fields that a CRD requires later, on any server: the fake one and a real one answer alike.
 
-import { findApiError, fromCrd, type KubeClient, type KubeObject } from "@holdfast/kubernetes";
+import {
+  ApiError,
+  findError,
+  fromCrd,
+  type KubeClient,
+  type KubeObject,
+} from "@holdfast/kubernetes";
 import { expect } from "vitest";
 
 interface ThingObject extends KubeObject {
@@ -57,7 +63,7 @@ export async function requireLater(
   serve: (crd: Manifest, isTaken: () => Promise<boolean>) => Promise<unknown>,
 ): Promise<void> {
   const causesOf = async (work: Promise<unknown>): Promise<unknown> => {
-    const error = findApiError(await work.catch((caught: unknown) => caught));
+    const error = findError(await work.catch((caught: unknown) => caught), ApiError);
     return error === undefined ? "taken" : error.details["causes"];
   };
   const patch = async (name: string, content: object, subresource?: "status") =>

@@ -1,6 +1,12 @@
 // docs/upgrading-the-crd.md, step by step, on any server: the fake one and a real one answer alike.
 
-import { findApiError, fromCrd, type KubeClient, type KubeObject } from "@holdfast/kubernetes";
+import {
+  ApiError,
+  findError,
+  fromCrd,
+  type KubeClient,
+  type KubeObject,
+} from "@holdfast/kubernetes";
 import { expect } from "vitest";
 
 interface ThingObject extends KubeObject {
@@ -61,7 +67,7 @@ export async function removeVersion(
   const apply = async (name: string, spec: object, fieldManager = "new") =>
     await client.apply(Thing, { metadata: ref(name), spec }, { fieldManager });
   const problemOf = async (work: Promise<unknown>): Promise<readonly unknown[]> => {
-    const error = findApiError(await work.catch((caught: unknown) => caught));
+    const error = findError(await work.catch((caught: unknown) => caught), ApiError);
     return [error?.statusCode, error?.message.replace(/^.*: 500: /, "")];
   };
   const names = ["forgotten", "replaced", "patched", "renamed", "dropped"];

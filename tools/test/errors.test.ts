@@ -1,8 +1,9 @@
-// Every error that can reach a user has a code with the prefix of its package, a predicate, a finder, and a row in
+// Every error that can reach a user has a code with the prefix of its package, a predicate, and a row in
 // docs/errors.md. The classes are found in the sources, and by what the entry points export.
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
+import { findError } from "../../packages/clock/src/index.ts";
 import { publicPackages } from "../packages.mjs";
 
 /** Errors that the code which throws them catches: they reach no user. */
@@ -103,7 +104,7 @@ describe("every class of error", () => {
     expect(exported.length).toBeGreaterThan(20);
   });
 
-  it.each(exported)("$entry $name has a code, a predicate, a finder and a row", (one) => {
+  it.each(exported)("$entry $name has a code, a predicate and a row, and is found", (one) => {
     const { name, prefix, module } = one;
     const file = declared.get(name);
     const code = codeIn(readFileSync(file as string, "utf8"));
@@ -111,7 +112,8 @@ describe("every class of error", () => {
     // A class that another of our packages exports keeps that package's prefix.
     if (file?.startsWith(`${one.folder}/`)) expect(code?.startsWith(prefix)).toBe(true);
     const is = module[`is${name}`] as (error: unknown) => boolean;
-    const find = module[`find${name}`] as (error: unknown) => unknown;
+    const Class = module[name] as Parameters<typeof findError<Error>>[1];
+    const find = (error: unknown) => findError(error, Class);
     const ofCopy = Object.assign(new Error("of another copy"), { code });
     const wrapped = new Error("context", { cause: new Error("more", { cause: ofCopy }) });
     expect([is(ofCopy), is(wrapped), is(new Error("other")), is(undefined)]).toEqual([

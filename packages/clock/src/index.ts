@@ -19,4 +19,5 @@ export type {
   Timer,
   TimerOptions,
 } from "./clock.ts";
+export { type ErrorClass, findError } from "./find-error.ts";
 export { realClock } from "./real-clock.ts";

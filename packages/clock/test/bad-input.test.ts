@@ -5,6 +5,7 @@ import {
   BaseClock,
   BaseTimer,
   type Clock,
+  findError,
   LinkedController,
   onAbort,
   realClock,
@@ -215,7 +216,14 @@ describe("a timer", () => {
 
 const clock = new FakeClock();
 const live = new AbortController().signal;
+const noCode = (got: string) => `TypeError: Class.code must be a string, got ${got}`;
 const doors = [
+  throws(
+    findError<Error>,
+    [new Error("no"), DeadlockError],
+    ["error", unchecked],
+    ["Class", all(...[undefined, null, Error].map((one) => except(one, noCode("undefined"))))],
+  ),
   rejects(
     abortable,
     [f, live, {}],

@@ -4,9 +4,8 @@
  * @packageDocumentation
  */
 
+export { type ErrorClass, findError } from "@holdfast/clock";
 export {
-  findRetryAfterError,
-  findTerminalError,
   isRetryAfterError,
   isTerminalError,
   RetryAfterError,
@@ -38,14 +37,12 @@ export {
 } from "./election/leader-elector.ts";
 export type { LeaderElectorOptions } from "./election/leader-elector-options.ts";
 export {
-  findLeadershipLostError,
   isLeadershipLostError,
   type LeadershipLoss,
   LeadershipLostError,
 } from "./election/leadership-lost-error.ts";
 export type { LeaseRecord } from "./election/lease-record.ts";
 export {
-  findLockConflictError,
   isLockConflictError,
   LockConflictError,
 } from "./election/lock-conflict-error.ts";
@@ -79,7 +76,6 @@ export type {
 } from "./manager/manager-status.ts";
 export type { Runnable } from "./manager/runnable.ts";
 export {
-  findRunnableError,
   isRunnableError,
   RunnableError,
   type RunnableErrorOptions,

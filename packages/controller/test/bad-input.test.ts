@@ -401,6 +401,8 @@ testEveryExport(
   },
   doors,
   [
+    // In the table of clock.
+    root.findError,
     // Guards answer for every value.
     // Errors; those of `wait` are in its table.
     ForgottenLeaseError,

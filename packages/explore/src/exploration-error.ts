@@ -23,6 +23,8 @@ export class ExplorationError extends Error {
 
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_CONTROLLER_EXPLORATION" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_CONTROLLER_EXPLORATION" = CODE;
 
   /**
    * @param message - the problem, and the steps that lead to it
@@ -54,25 +56,5 @@ export class ExplorationError extends Error {
  * ```
  */
 export function isExplorationError(error: unknown): boolean {
-  return findExplorationError(error) !== undefined;
-}
-
-/**
- * The first {@link ExplorationError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { ExplorationError, findExplorationError } from "@holdfast/explore";
- *
- * const caught: unknown = new Error("no luck", { cause: new ExplorationError("lost a key") });
- * console.log(findExplorationError(caught)?.message); // => lost a key
- * ```
- */
-export function findExplorationError(error: unknown): ExplorationError | undefined {
-  return findByCode<ExplorationError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

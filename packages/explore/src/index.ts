@@ -3,7 +3,7 @@
  *
  * @packageDocumentation
  */
-export { ExplorationError, findExplorationError, isExplorationError } from "./exploration-error.ts";
+export { ExplorationError, isExplorationError } from "./exploration-error.ts";
 export { explore } from "./explore.ts";
 export {
   EXPLORE_SETTINGS,

@@ -4,6 +4,7 @@
  *
  * @packageDocumentation
  */
+export { type ErrorClass, findError } from "@holdfast/clock";
 export type { ObjectChange } from "./cache/change.ts";
 export {
   ApiError,
@@ -11,7 +12,6 @@ export {
   type ApiStatus,
   type ApiStatusCause,
   type ApiStatusDetails,
-  findApiError,
   isApiError,
 } from "./client/api-error.ts";
 export type { ApiTargetOptions } from "./client/api-target.ts";
@@ -155,7 +155,6 @@ export type {
 export { type AtUrlOptions, atUrl } from "./transport/at-url.ts";
 export {
   ConnectionError,
-  findConnectionError,
   isConnectionError,
 } from "./transport/connection-error.ts";
 export {
@@ -169,7 +168,6 @@ export { type InClusterOptions, inCluster } from "./transport/in-cluster.ts";
 export type { KubeRequest, KubeResponse, KubeTransport } from "./transport/kube-transport.ts";
 export {
   BodyTooLongError,
-  findBodyTooLongError,
   isBodyTooLongError,
 } from "./transport/read-body.ts";
 export type { TransportOptions } from "./transport/transport-options.ts";

@@ -390,6 +390,8 @@ kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root, promet
   ...[root.atUrl, root.inCluster, root.fromKubeConfig, root.fromKubectl],
   // A kubeconfig is made by others; a controller of an operator is a Controller.
   ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
+  // In the table of clock.
+  root.findError,
   // The guards answer for every value; the errors and the predicate take what the package makes.
   ...[root.isApiError, root.ConnectionError, root.BodyTooLongError],
   root.generationChanged,

@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 
+export { type ErrorClass, findError } from "@holdfast/clock";
 export type {
   DeadLetters,
   ListDeadLettersOptions,
@@ -41,7 +42,6 @@ export type {
   SaveStatements,
 } from "./store/outbox-store.ts";
 export {
-  findStaleFenceError,
   isStaleFenceError,
   StaleFenceError,
 } from "./store/stale-fence-error.ts";

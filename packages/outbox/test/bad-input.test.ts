@@ -395,6 +395,8 @@ testEveryExport(
   { index: root, testing, postgres, pglite, mysql },
   doors,
   [
+    // In the table of clock.
+    root.findError,
     // The guard is right for every value; the error takes what a store makes.
     StaleFenceError,
     // Made by a MemoryStore.

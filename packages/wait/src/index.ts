@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 
+export { type ErrorClass, findError } from "@holdfast/clock";
 export type { ConnectAttempt, ConnectOptions, ConnectRetry } from "./connect/connect-options.ts";
 export { connectWithBackoff } from "./connect/connect-with-backoff.ts";
 export { type KeepConnectedOptions, keepConnected } from "./connect/keep-connected.ts";
@@ -17,7 +18,6 @@ export { strategyOf } from "./delay/strategy-of.ts";
 export { Deadline, type DeadlineOptions, timeLeft } from "./limit/deadline.ts";
 export { type EndsWithinOptions, endsWithin } from "./limit/ends-within.ts";
 export {
-  findTimeoutError,
   isTimeoutError,
   TimeoutError,
   type TimeoutErrorOptions,
@@ -54,14 +54,12 @@ export {
   expectOk,
   type FetchRequest,
   type FetchResponse,
-  findHttpError,
   HttpError,
   isHttpError,
 } from "./retry/expect-ok.ts";
 export { parseRetryAfter } from "./retry/parse-retry-after.ts";
 export { retry } from "./retry/retry.ts";
 export {
-  findRetryAfterError,
   isRetryAfterError,
   RetryAfterError,
   type RetryAfterErrorOptions,
@@ -73,4 +71,4 @@ export {
   type RetryReservation,
 } from "./retry/retry-budget.ts";
 export type { Attempt, RetryContext, RetryHooks, RetryOptions } from "./retry/retry-options.ts";
-export { findTerminalError, isTerminalError, TerminalError } from "./retry/terminal-error.ts";
+export { isTerminalError, TerminalError } from "./retry/terminal-error.ts";

@@ -475,6 +475,8 @@ testBadInput(doors, () => {
 });
 
 testEveryExport(new URL("../api/", import.meta.url), { index: root, go, strategies, rxjs }, doors, [
+  // In the table of clock.
+  root.findError,
   // Guards answer for every value.
   isConflict,
   isInterrupted,

@@ -42,7 +42,7 @@ const connecting = {
   onRetry: nothing,
   onLate: nothing,
 };
-const repeating = { backoff: growing, maxElapsed: 100, resetOnSuccess: true, clock };
+const repeating = { backoff: growing, maxElapsed: 100, resetOnSuccess: true, signal, clock };
 const retrying = { shouldRetry: () => true, delay: () => 1, onRetry: nothing };
 
 /** Fails twice, then succeeds. */
@@ -123,7 +123,14 @@ it.each<readonly [name: string, use: Use, options: object]>([
   [
     "poll",
     (read) => poll(thirdTime(), read),
-    { ...conditions, timeout: 100, attemptTimeout: 5, maxRetryAfter: 5, backoff: growing },
+    {
+      ...conditions,
+      timeout: 100,
+      attemptTimeout: 5,
+      maxRetryAfter: 5,
+      backoff: growing,
+      interval: undefined,
+    },
   ],
   [
     "every",
@@ -151,13 +158,13 @@ it.each<readonly [name: string, use: Use, options: object]>([
   [
     "retryBackoff",
     (read) => retryBackoff(read),
-    { ...repeating, ...retrying, retries: 5, maxRetryAfter: 5 },
+    { ...repeating, ...retrying, retries: 5, resetAfter: 9, maxRetryAfter: 5 },
   ],
   ["repeatBackoff", (read) => repeatBackoff(read), { ...repeating, repeats: 5 }],
   [
     "pollBackoff",
     (read) => pollBackoff(() => true, read),
-    { backoff: growing, timeout: 100, maxRetryAfter: 5, clock },
+    { backoff: growing, timeout: 100, maxRetryAfter: 5, signal, clock },
   ],
 ])("%s reads each option once, at the call", async (_name, use, options) => {
   const reads: string[] = [];

@@ -72,6 +72,8 @@ export class DeadlockError extends Error {
   override readonly name = "DeadlockError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_CLOCK_DEADLOCK" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_CLOCK_DEADLOCK" = CODE;
   /** The state of the clock and of the process. */
   readonly facts: DeadlockFacts;
 
@@ -92,36 +94,15 @@ export class DeadlockError extends Error {
  *
  * @example
  * ```ts
- * import { findDeadlockError, FakeClock, isDeadlockError } from "@holdfast/clock/testing";
+ * import { findError } from "@holdfast/clock";
+ * import { DeadlockError, FakeClock, isDeadlockError } from "@holdfast/clock/testing";
  *
  * const clock = new FakeClock();
  * const stuck = clock.run(() => new Promise(() => {}), { stallMs: 10 });
  * const error = await stuck.catch((reason: unknown) => reason);
- * console.log(isDeadlockError(error), findDeadlockError(error)?.facts.verb); // => true run
+ * console.log(isDeadlockError(error), findError(error, DeadlockError)?.facts.verb); // => true run
  * ```
  */
 export function isDeadlockError(error: unknown): boolean {
-  return findDeadlockError(error) !== undefined;
-}
-
-/**
- * The first {@link DeadlockError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findDeadlockError, FakeClock, isDeadlockError } from "@holdfast/clock/testing";
- *
- * const clock = new FakeClock();
- * const stuck = clock.run(() => new Promise(() => {}), { stallMs: 10 });
- * const error = await stuck.catch((reason: unknown) => reason);
- * console.log(isDeadlockError(error), findDeadlockError(error)?.facts.verb); // => true run
- * ```
- */
-export function findDeadlockError(error: unknown): DeadlockError | undefined {
-  return findByCode<DeadlockError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

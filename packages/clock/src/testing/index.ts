@@ -7,11 +7,10 @@
 export {
   DeadlockError,
   type DeadlockFacts,
-  findDeadlockError,
   isDeadlockError,
 } from "./deadlock-error.ts";
 export { FakeClock, type FakeClockOptions } from "./fake-clock.ts";
-export { findLivelockError, isLivelockError, LivelockError } from "./livelock-error.ts";
+export { isLivelockError, LivelockError } from "./livelock-error.ts";
 export type {
   PendingTimer,
   RunOptions,

@@ -23,6 +23,8 @@ export class LivelockError extends Error {
   override readonly name = "LivelockError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_CLOCK_LIVELOCK" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_CLOCK_LIVELOCK" = CODE;
   /** The number of timers that had fired. */
   readonly fired: number;
   /** The label of the last timer to fire, if it has one. */
@@ -56,25 +58,5 @@ export class LivelockError extends Error {
  * ```
  */
 export function isLivelockError(error: unknown): boolean {
-  return findLivelockError(error) !== undefined;
-}
-
-/**
- * The first {@link LivelockError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findLivelockError, LivelockError } from "@holdfast/clock/testing";
- *
- * const caught: unknown = new Error("no luck", { cause: new LivelockError("maxTimers", 100_000, "poll") });
- * console.log(findLivelockError(caught)?.last); // => poll
- * ```
- */
-export function findLivelockError(error: unknown): LivelockError | undefined {
-  return findByCode<LivelockError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

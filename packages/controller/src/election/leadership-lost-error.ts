@@ -30,6 +30,8 @@ export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_CONTROLLER_LEADERSHIP_LOST" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_CONTROLLER_LEADERSHIP_LOST" = CODE;
   /** How the lease was lost. */
   readonly loss: LeadershipLoss;
 
@@ -57,25 +59,5 @@ export class LeadershipLostError extends Error {
  * ```
  */
 export function isLeadershipLostError(error: unknown): boolean {
-  return findLeadershipLostError(error) !== undefined;
-}
-
-/**
- * The first {@link LeadershipLostError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findLeadershipLostError, LeadershipLostError } from "@holdfast/controller";
- *
- * const caught: unknown = new Error("no luck", { cause: new LeadershipLostError("expired") });
- * console.log(findLeadershipLostError(caught)?.loss); // => expired
- * ```
- */
-export function findLeadershipLostError(error: unknown): LeadershipLostError | undefined {
-  return findByCode<LeadershipLostError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

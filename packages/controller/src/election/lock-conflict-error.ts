@@ -19,6 +19,8 @@ export class LockConflictError extends Error {
   override readonly name = "LockConflictError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_CONTROLLER_LOCK_CONFLICT" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_CONTROLLER_LOCK_CONFLICT" = CODE;
 
   /** @param lock - description of the lock */
   constructor(lock: string) {
@@ -43,25 +45,5 @@ export class LockConflictError extends Error {
  * ```
  */
 export function isLockConflictError(error: unknown): boolean {
-  return findLockConflictError(error) !== undefined;
-}
-
-/**
- * The first {@link LockConflictError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findLockConflictError, LockConflictError } from "@holdfast/controller";
- *
- * const caught: unknown = new Error("no luck", { cause: new LockConflictError("memory") });
- * console.log(findLockConflictError(caught)?.code); // => ERR_CONTROLLER_LOCK_CONFLICT
- * ```
- */
-export function findLockConflictError(error: unknown): LockConflictError | undefined {
-  return findByCode<LockConflictError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

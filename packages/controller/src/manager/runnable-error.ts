@@ -45,6 +45,8 @@ export class RunnableError extends Error {
   override readonly name = "RunnableError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_CONTROLLER_RUNNABLE" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_CONTROLLER_RUNNABLE" = CODE;
   /** Name of the runnable. */
   readonly runnable: string;
   /** Problem of the runnable. */
@@ -86,25 +88,5 @@ export class RunnableError extends Error {
  * ```
  */
 export function isRunnableError(error: unknown): boolean {
-  return findRunnableError(error) !== undefined;
-}
-
-/**
- * The first {@link RunnableError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findRunnableError, RunnableError } from "@holdfast/controller";
- *
- * const caught: unknown = new Error("no luck", { cause: new RunnableError("web", "failed") });
- * console.log(findRunnableError(caught)?.runnable); // => web
- * ```
- */
-export function findRunnableError(error: unknown): RunnableError | undefined {
-  return findByCode<RunnableError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

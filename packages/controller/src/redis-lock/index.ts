@@ -6,7 +6,6 @@
 
 export {
   ForgottenLeaseError,
-  findForgottenLeaseError,
   isForgottenLeaseError,
   type RedisClient,
   RedisLock,

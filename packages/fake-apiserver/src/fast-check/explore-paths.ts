@@ -153,6 +153,8 @@ export class PathError extends Error {
 
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_KUBERNETES_PATH" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_KUBERNETES_PATH" = CODE;
 }
 
 /**
@@ -169,25 +171,7 @@ export class PathError extends Error {
  * ```
  */
 export function isPathError(error: unknown): boolean {
-  return findPathError(error) !== undefined;
-}
-
-/**
- * The first {@link PathError} among an error and its causes, of this copy of the package or another.
- *
- * @param error - anything that was caught
- * @returns the error; undefined if there is none
- *
- * @example
- * ```ts
- * import { findPathError, PathError } from "@holdfast/fake-apiserver/fast-check";
- *
- * const caught: unknown = new Error("check failed", { cause: new PathError("a spec fails") });
- * console.log(findPathError(caught)?.message); // => a spec fails
- * ```
- */
-export function findPathError(error: unknown): PathError | undefined {
-  return findByCode<PathError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }
 
 /**

@@ -6,7 +6,6 @@
 export { type ConversionsOptions, conversionsOf } from "./conversions-of.ts";
 export {
   explorePaths,
-  findPathError,
   isPathError,
   PathError,
   type PathOptions,

@@ -1,4 +1,5 @@
-import { anything, findByCode, type Kinds, messageOf, read, required, string } from "@holdfast/kit";
+import { findError } from "@holdfast/clock";
+import { anything, type Kinds, messageOf, read, required, string } from "@holdfast/kit";
 import { RetryAfterError } from "@holdfast/wait";
 import { printable } from "../printable.ts";
 
@@ -90,6 +91,8 @@ export class ApiError extends Error {
 
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_KUBERNETES_API" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_KUBERNETES_API" = CODE;
 
   /** HTTP status code. */
   readonly statusCode: number;
@@ -132,8 +135,8 @@ export class ApiError extends Error {
 /**
  * Whether an error is an {@link ApiError}, of this copy of the package or another, or has one among its causes.
  *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt. {@link findApiError} returns the
- * error with its status code and its details.
+ * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt. `findError(error, ApiError)` returns the error
+ * with its status code and its details.
  *
  * @param error - anything that was caught
  * @param reason - the reason it must have, for example `NotFound`. Default: any
@@ -151,31 +154,8 @@ export class ApiError extends Error {
  * ```
  */
 export function isApiError(error: unknown, reason?: string): boolean {
-  const found = findApiError(error);
+  const found = findError(error, ApiError);
   return found !== undefined && (reason === undefined || found.reason === reason);
-}
-
-/**
- * The first {@link ApiError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { ApiError, findApiError } from "@holdfast/kubernetes";
- *
- * const error = new ApiError({
- *   statusCode: 404, reason: "NotFound", message: 'configmaps "ann" not found', details: { name: "ann" },
- *   method: "GET", path: "/api/v1/namespaces/default/configmaps/ann",
- * });
- * console.log(findApiError(error)?.statusCode, findApiError(error)?.details.name); // => 404 ann
- * ```
- */
-export function findApiError(error: unknown): ApiError | undefined {
-  return findByCode<ApiError>(error, CODE);
 }
 
 /**
@@ -190,12 +170,12 @@ export function isNotFound(error: unknown): boolean {
 
 /** An error for a layer that repeats: it waits at least as long as the server asks. Other errors stay as they are. */
 export function withRetryAfter(error: unknown): unknown {
-  const after = findApiError(error)?.retryAfter;
+  const after = findError(error, ApiError)?.retryAfter;
   if (after === undefined) return error;
   return new RetryAfterError(after, { message: messageOf(error), cause: error });
 }
 
 /** Whether a server says that it does not serve a path, or not yet: a 404 that is not {@link isNotFound}. */
 export function isNotServed(error: unknown): boolean {
-  return findApiError(error)?.statusCode === 404 && !isNotFound(error);
+  return findError(error, ApiError)?.statusCode === 404 && !isNotFound(error);
 }

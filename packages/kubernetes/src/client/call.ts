@@ -1,9 +1,9 @@
-import { abortable, type Clock } from "@holdfast/clock";
+import { abortable, type Clock, findError } from "@holdfast/clock";
 import { MAX_RETRY_AFTER, recaptureStack } from "@holdfast/kit";
 import { type BackoffOptions, Deadline, retry } from "@holdfast/wait";
 import { isConflict } from "@holdfast/wait/go";
 import { ConnectionError } from "../transport/connection-error.ts";
-import { ApiError, findApiError } from "./api-error.ts";
+import { ApiError } from "./api-error.ts";
 import { type ApiRequest, type ApiTarget, requestJson } from "./api-request.ts";
 import type { Limits } from "./call-options.ts";
 
@@ -132,7 +132,7 @@ const NOT_DONE: ReadonlySet<string> = new Set(["TooManyRequests", "ServiceUnavai
 
 /** Milliseconds after which the server wants the request again. Undefined if it must not be sent again. */
 function waitOf(error: unknown): number | undefined {
-  const found = findApiError(error);
+  const found = findError(error, ApiError);
   if (found === undefined) return undefined;
   const { method, statusCode, reason, retryAfter } = found;
   const isBusy = statusCode === 429 || statusCode === 503;

@@ -1,10 +1,11 @@
+import { findError } from "@holdfast/clock";
 import { requireMethods, requireText } from "@holdfast/kit";
 import { poll } from "@holdfast/wait";
 import { builtIn } from "../object/built-in.ts";
 import { fromCrd } from "../object/custom-resource.ts";
 import type { KubeObject, ObjectMeta, StoredObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
-import { findApiError, isApiError, isNotServed } from "./api-error.ts";
+import { ApiError, isApiError, isNotServed } from "./api-error.ts";
 import { limited } from "./call.ts";
 import { CALL_OPTIONS, type KubeCallOptions, resolveCall } from "./call-options.ts";
 import type { KubeClient } from "./kube-client.ts";
@@ -194,7 +195,7 @@ async function isListed(
     await client.list(resource, { pageSize: 1, ...limits }).next();
     return true;
   } catch (error) {
-    if (findApiError(error)?.statusCode === 404) return false;
+    if (findError(error, ApiError)?.statusCode === 404) return false;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
+import { findError } from "@holdfast/clock";
 import { isBodyTooLongError } from "../transport/read-body.ts";
-import { findApiError } from "./api-error.ts";
+import { ApiError } from "./api-error.ts";
 import type { ApiRequest } from "./api-request.ts";
 
 /** A list to be read page by page. */
@@ -128,5 +129,5 @@ interface ListMeta {
 }
 
 function isGone(error: unknown): boolean {
-  return findApiError(error)?.statusCode === 410;
+  return findError(error, ApiError)?.statusCode === 410;
 }

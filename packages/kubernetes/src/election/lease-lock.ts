@@ -1,4 +1,4 @@
-import { type Clock, realClock } from "@holdfast/clock";
+import { type Clock, findError, realClock } from "@holdfast/clock";
 import {
   type LeaseRecord,
   LockConflictError,
@@ -7,7 +7,7 @@ import {
 } from "@holdfast/controller";
 import { type Kinds, loopClock, methods, positive, read, required } from "@holdfast/kit";
 import { namespaceName, segment } from "@holdfast/kit/kubernetes";
-import { findApiError, isNotFound, withRetryAfter } from "../client/api-error.ts";
+import { ApiError, isNotFound, withRetryAfter } from "../client/api-error.ts";
 import type { KubeCallOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { builtIn } from "../object/built-in.ts";
@@ -132,7 +132,9 @@ export class LeaseLock implements ResourceLock {
       return this.#see(await this.#client.get(Lease, this.#name, once(signal)));
     } catch (error) {
       if (!isNotFound(error)) throw withRetryAfter(error);
-      this.#serverTime = Math.floor((findApiError(error)?.date ?? this.#clock.now()) / 1_000);
+      this.#serverTime = Math.floor(
+        (findError(error, ApiError)?.date ?? this.#clock.now()) / 1_000,
+      );
       return undefined;
     }
   }
@@ -157,7 +159,7 @@ export class LeaseLock implements ResourceLock {
       for await (const lease of this.#client.list(Lease, { namespace, ...once(signal) }))
         leases.set(lease.metadata.name, lease);
     } catch (error) {
-      if (findApiError(error)?.statusCode !== 403) throw withRetryAfter(error);
+      if (findError(error, ApiError)?.statusCode !== 403) throw withRetryAfter(error);
       return await Promise.all(beside.map((lock) => lock.get(signal)));
     }
     return beside.map((lock) => {
@@ -241,5 +243,5 @@ function once(signal: AbortSignal): KubeCallOptions {
 
 /** Whether another process has written first. */
 function isTaken(error: unknown): boolean {
-  return findApiError(error)?.statusCode === 409;
+  return findError(error, ApiError)?.statusCode === 409;
 }

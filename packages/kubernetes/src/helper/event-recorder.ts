@@ -1,4 +1,4 @@
-import { onAbort } from "@holdfast/clock";
+import { findError, onAbort } from "@holdfast/clock";
 import {
   Controller,
   type Logger,
@@ -17,7 +17,7 @@ import {
 } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import {
-  findApiError,
+  ApiError,
   isApiError,
   isNotFound,
   isNotServed,
@@ -309,7 +309,7 @@ function subjectOf({ apiVersion, kind, metadata }: DeepReadonly<KubeObject>): Ev
 
 /** The reason of a failure. Its text names the event, and so differs for each. */
 function causeOf(error: unknown): string {
-  const found = findApiError(error);
+  const found = findError(error, ApiError);
   if (found !== undefined) return found.reason || `HTTP ${found.statusCode}`;
   return error instanceof Error ? error.name : typeof error;
 }
@@ -317,7 +317,7 @@ function causeOf(error: unknown): string {
 /** Whether a repetition of the request would be refused too. */
 function isRefused(error: unknown): boolean {
   // The client refuses a name or a namespace that is none.
-  const found = findApiError(error);
+  const found = findError(error, ApiError);
   if (found === undefined) return error instanceof RangeError;
   if (isNotServed(error)) return false;
   const { statusCode } = found;

@@ -1,3 +1,4 @@
+import { findError } from "@holdfast/clock";
 import type { ReconcileResult } from "@holdfast/controller";
 import {
   anything,
@@ -11,7 +12,7 @@ import {
   requireText,
 } from "@holdfast/kit";
 import { requireResource } from "@holdfast/kit/kubernetes";
-import { findApiError, isNotFound } from "../client/api-error.ts";
+import { ApiError, isNotFound } from "../client/api-error.ts";
 import type { KubeWriteOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { CachedObject, JsonPatch, KubeObject } from "../object/kube-object.ts";
@@ -230,7 +231,7 @@ class FinalizerWriter<T extends KubeObject> {
       try {
         return await this.#patch(ref, patchOf(part, this.#finalizer));
       } catch (error) {
-        if (findApiError(error)?.statusCode !== 422 || reads === MAX_READS) throw error;
+        if (findError(error, ApiError)?.statusCode !== 422 || reads === MAX_READS) throw error;
       }
       current = await this.#read(ref, part.metadata.uid);
     }

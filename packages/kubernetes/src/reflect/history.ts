@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
+import { findError } from "@holdfast/clock";
 import { messageOf, RepeatedLines } from "@holdfast/kit";
-import { findApiError } from "../client/api-error.ts";
+import { ApiError } from "../client/api-error.ts";
 import type { WatchEvent } from "../client/watch-event.ts";
 import type { Hooks } from "./hooks.ts";
 import { type SessionEnd, type StepFacts, WATCH_PERIOD } from "./next-step.ts";
@@ -174,5 +175,5 @@ export class History {
 }
 
 function statusOf(end: SessionEnd): number | undefined {
-  return end.kind === "failed" ? findApiError(end.error)?.statusCode : undefined;
+  return end.kind === "failed" ? findError(end.error, ApiError)?.statusCode : undefined;
 }

@@ -1,4 +1,5 @@
-import { type ApiError, findApiError } from "../client/api-error.ts";
+import { findError } from "@holdfast/clock";
+import { ApiError } from "../client/api-error.ts";
 import { RequestStop } from "./request-scope.ts";
 
 /** The request that a reflector is about: a list, which a watch follows, or a watch alone. */
@@ -149,7 +150,7 @@ function fruitlessAfter(end: SessionEnd, facts: StepFacts): number {
 /** The end that an error is. */
 export function endOf(error: unknown): SessionEnd {
   if (error instanceof RequestStop && error.kind !== "over") return { kind: error.kind };
-  const found = findApiError(error);
+  const found = findError(error, ApiError);
   if (found === undefined) return { kind: "failed", error };
   if (isExpired(found)) return { kind: "expired" };
   const { statusCode, retryAfter = 0 } = found;

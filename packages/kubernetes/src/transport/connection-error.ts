@@ -43,6 +43,8 @@ export class ConnectionError extends Error {
 
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_KUBERNETES_CONNECTION" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_KUBERNETES_CONNECTION" = CODE;
 
   /** Description of the transport: the address of the server. */
   readonly server: string;
@@ -73,7 +75,7 @@ export class ConnectionError extends Error {
  * @param error - anything that was caught
  */
 export function isConnectionError(error: unknown): boolean {
-  return findConnectionError(error) !== undefined;
+  return findByCode(error, CODE) !== undefined;
 }
 
 /** Codes of a TLS handshake that one side refused: the certificate, the authority or the key is not the right one. */
@@ -106,24 +108,4 @@ function explain(cause: unknown): { code: string; advice: string } {
 function withoutBytes(cause: unknown): unknown {
   if (typeof cause === "object" && cause !== null && "rawPacket" in cause) delete cause.rawPacket;
   return cause;
-}
-
-/**
- * The first {@link ConnectionError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { ConnectionError, findConnectionError } from "@holdfast/kubernetes";
- *
- * const caught: unknown = new Error("no luck", { cause: new ConnectionError({ method: "GET", path: "/api" }, "https://10.0.0.1", { code: "ECONNRESET" }) });
- * console.log(findConnectionError(caught)?.server); // => https://10.0.0.1
- * ```
- */
-export function findConnectionError(error: unknown): ConnectionError | undefined {
-  return findByCode<ConnectionError>(error, CODE);
 }

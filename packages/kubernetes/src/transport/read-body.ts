@@ -12,6 +12,8 @@ export class BodyTooLongError extends Error {
 
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_KUBERNETES_BODY_TOO_LONG" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_KUBERNETES_BODY_TOO_LONG" = CODE;
 }
 
 /** The part of a `Buffer` that its readers use: published types need none of Node's. */
@@ -97,25 +99,5 @@ export async function readStart(
  * ```
  */
 export function isBodyTooLongError(error: unknown): boolean {
-  return findBodyTooLongError(error) !== undefined;
-}
-
-/**
- * The first {@link BodyTooLongError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { BodyTooLongError, findBodyTooLongError } from "@holdfast/kubernetes";
- *
- * const caught: unknown = new Error("no luck", { cause: new BodyTooLongError("GET /api: too long") });
- * console.log(findBodyTooLongError(caught)?.message); // => GET /api: too long
- * ```
- */
-export function findBodyTooLongError(error: unknown): BodyTooLongError | undefined {
-  return findByCode<BodyTooLongError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

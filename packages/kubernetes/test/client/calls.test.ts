@@ -1,7 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
+  ApiError,
   builtIn,
-  findApiError,
+  findError,
   isApiError,
   KubeClient,
   type KubernetesMetrics,
@@ -59,7 +60,7 @@ describe("a failure whose text is longer than 64 KiB", () => {
     }
     const { get } = world({ status: 500, chunks: chunks() });
     const error = await errorOf(get());
-    expect(findApiError(error)?.statusCode).toBe(500);
+    expect(findError(error, ApiError)?.statusCode).toBe(500);
     expect(isClosed).toBe(true);
   });
 });

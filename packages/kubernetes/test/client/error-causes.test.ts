@@ -1,7 +1,7 @@
 import {
   ApiError,
   ConnectionError,
-  findApiError,
+  findError,
   isApiError,
   isConnectionError,
 } from "@holdfast/kubernetes";
@@ -21,7 +21,7 @@ const connection = new ConnectionError(request, "server", new Error("reset"));
 it.each<[name: string, is: (error: unknown) => boolean, error: Error]>([
   ["isApiError", isApiError, api],
   ["isApiError of a reason", (error) => isApiError(error, "NotFound"), api],
-  ["ApiError.find", (error) => findApiError(error) === api, api],
+  ["ApiError.find", (error) => findError(error, ApiError) === api, api],
   ["isConnectionError", isConnectionError, connection],
 ])("%s follows causes, but not that of a timeout", (_, is, error) => {
   const wrapped = new Error("outer", { cause: new Error("inner", { cause: error }) });

@@ -2,15 +2,23 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import {
+  ApiError,
   builtIn,
   Cluster,
-  findApiError,
   type KubeCallOptions,
   KubeClient,
   type KubeObject,
   LeaseLock,
 } from "@holdfast/kubernetes";
-import { expectOk, findHttpError, poll, retry, TerminalError, withTimeout } from "@holdfast/wait";
+import {
+  expectOk,
+  findError,
+  HttpError,
+  poll,
+  retry,
+  TerminalError,
+  withTimeout,
+} from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
 import { type Answer, scriptedTransport } from "./scripted-transport.ts";
 
@@ -63,7 +71,7 @@ async function failureOf(call: Call, answer: Answer) {
   const begun = clock.monotonic();
   const error = await clock.run(() => call(client).catch((reason: unknown) => reason));
   expect(clock.waiters()).toBe(0);
-  return { error: findApiError(error), requests, duration: clock.monotonic() - begun };
+  return { error: findError(error, ApiError), requests, duration: clock.monotonic() - begun };
 }
 
 describe.each(Object.entries(CALLS))("%s", (_, call) => {
@@ -168,7 +176,7 @@ describe.each(LIMITS)(
           const client = new KubeClient({ transport, clock, logger: silentLogger });
           return client.get(ConfigMap, ann, { signal }).catch(terminal);
         });
-        expect([findApiError(error)?.statusCode, requests.length]).toEqual([404, 1]);
+        expect([findError(error, ApiError)?.statusCode, requests.length]).toEqual([404, 1]);
       });
 
       it("of a lease", async () => {
@@ -177,7 +185,7 @@ describe.each(LIMITS)(
           const client = new KubeClient({ transport, clock, logger: silentLogger });
           return new LeaseLock({ client, ...ann }).get(signal).catch(terminal);
         });
-        expect([findApiError(error)?.statusCode, requests.length]).toEqual([403, 1]);
+        expect([findError(error, ApiError)?.statusCode, requests.length]).toEqual([403, 1]);
       });
 
       it("of expectOk", async () => {
@@ -187,7 +195,7 @@ describe.each(LIMITS)(
           const response = new Response(new ReadableStream({}), { status: 404 });
           return await expectOk(response, { clock, request: { signal } });
         });
-        expect([findHttpError(error)?.status, requests]).toEqual([404, 1]);
+        expect([findError(error, HttpError)?.status, requests]).toEqual([404, 1]);
       });
     });
 
@@ -226,5 +234,7 @@ async function errorWithin(
 
 /** As an operator does with a status that no other attempt changes. */
 function terminal(error: unknown): never {
-  throw findApiError(error) === undefined ? error : new TerminalError("refused", { cause: error });
+  throw findError(error, ApiError) === undefined
+    ? error
+    : new TerminalError("refused", { cause: error });
 }

@@ -1,8 +1,9 @@
 import type { Clock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
 import {
+  ApiError,
   builtIn,
-  findApiError,
+  findError,
   KubeClient,
   type KubeObject,
   type KubeTransport,
@@ -43,7 +44,7 @@ export async function upgradeScript(
   await client.apply(ConfigMap, { metadata, data: { a: "1", e: "5" } });
   const conflict = await client
     .apply(ConfigMap, { metadata, data: { c: "4" } }, { force: false })
-    .catch((error: unknown) => findApiError(error)?.details.causes);
+    .catch((error: unknown) => findError(error, ApiError)?.details.causes);
   seen["conflict with its own update"] = conflict;
   note(
     "kept by an apply without it",

@@ -7,10 +7,11 @@ import { inspect } from "node:util";
 import { gzipSync } from "node:zlib";
 import type { Logger } from "@holdfast/controller";
 import {
+  ApiError,
   atUrl,
   builtIn,
   ConnectionError,
-  findApiError,
+  findError,
   fromKubeConfig,
   fromKubectl,
   isConnectionError,
@@ -666,7 +667,7 @@ describe("a failed request whose body stalls", () => {
     await using server = await testServer((_, response) => stall(404, response));
     const client = new KubeClient({ transport: atUrl(server.url), logger: quietLogger() });
     const error = await client.get(ConfigMap, ann).catch((reason: unknown) => reason);
-    expect(findApiError(error)?.statusCode).toBe(404);
+    expect(findError(error, ApiError)?.statusCode).toBe(404);
     expect(server.requests).toHaveLength(1);
     await vi.waitFor(() => expect(server.sockets.size).toBe(0));
   });

@@ -18,6 +18,8 @@ export class RefusedError extends Error {
   override readonly name = "RefusedError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_OUTBOX_REFUSED" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_OUTBOX_REFUSED" = CODE;
   /** The reply code of AMQP, `403` for example. */
   readonly replyCode: number;
 
@@ -37,25 +39,5 @@ export class RefusedError extends Error {
  * @param error - anything that was caught
  */
 export function isRefusedError(error: unknown): boolean {
-  return findRefusedError(error) !== undefined;
-}
-
-/**
- * The first {@link RefusedError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findRefusedError, RefusedError } from "@holdfast/outbox/rabbitmq";
- *
- * const caught: unknown = new Error("no luck", { cause: new RefusedError(403) });
- * console.log(findRefusedError(caught)?.replyCode); // => 403
- * ```
- */
-export function findRefusedError(error: unknown): RefusedError | undefined {
-  return findByCode<RefusedError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

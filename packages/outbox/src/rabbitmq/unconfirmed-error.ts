@@ -15,6 +15,8 @@ export class UnconfirmedError extends Error {
   override readonly name = "UnconfirmedError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_OUTBOX_UNCONFIRMED" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_OUTBOX_UNCONFIRMED" = CODE;
 
   /** @param why - the event that prevented the confirmation */
   constructor(why: string, options: UnconfirmedErrorOptions = {}) {
@@ -31,25 +33,5 @@ export class UnconfirmedError extends Error {
  * @param error - anything that was caught
  */
 export function isUnconfirmedError(error: unknown): boolean {
-  return findUnconfirmedError(error) !== undefined;
-}
-
-/**
- * The first {@link UnconfirmedError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findUnconfirmedError, UnconfirmedError } from "@holdfast/outbox/rabbitmq";
- *
- * const caught: unknown = new Error("no luck", { cause: new UnconfirmedError("the channel closed") });
- * console.log(findUnconfirmedError(caught)?.code); // => ERR_OUTBOX_UNCONFIRMED
- * ```
- */
-export function findUnconfirmedError(error: unknown): UnconfirmedError | undefined {
-  return findByCode<UnconfirmedError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

@@ -19,6 +19,8 @@ export class UnroutableError extends Error {
   override readonly name = "UnroutableError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_OUTBOX_UNROUTABLE" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_OUTBOX_UNROUTABLE" = CODE;
 
   /** Where the message was to go. */
   readonly route: Route;
@@ -45,25 +47,5 @@ export class UnroutableError extends Error {
  * @param error - anything that was caught
  */
 export function isUnroutableError(error: unknown): boolean {
-  return findUnroutableError(error) !== undefined;
-}
-
-/**
- * The first {@link UnroutableError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findUnroutableError, UnroutableError } from "@holdfast/outbox/rabbitmq";
- *
- * const caught: unknown = new Error("no luck", { cause: new UnroutableError({ exchange: "orders", routingKey: "paid" }, "queue") });
- * console.log(findUnroutableError(caught)?.route.exchange); // => orders
- * ```
- */
-export function findUnroutableError(error: unknown): UnroutableError | undefined {
-  return findByCode<UnroutableError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

@@ -5,7 +5,6 @@
  */
 
 export {
-  findWebhookError,
   isWebhookError,
   WebhookError,
   type WebhookErrorOptions,

@@ -20,6 +20,8 @@ export class WebhookError extends Error {
   override readonly name = "WebhookError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_OUTBOX_WEBHOOK" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_OUTBOX_WEBHOOK" = CODE;
   /** The status of the response; undefined if none came, and then the message may have arrived. */
   readonly status: number | undefined;
 
@@ -38,25 +40,5 @@ export class WebhookError extends Error {
  * @param error - anything that was caught
  */
 export function isWebhookError(error: unknown): boolean {
-  return findWebhookError(error) !== undefined;
-}
-
-/**
- * The first {@link WebhookError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findWebhookError, WebhookError } from "@holdfast/outbox/webhook";
- *
- * const caught: unknown = new Error("no luck", { cause: new WebhookError("refused", { status: 410 }) });
- * console.log(findWebhookError(caught)?.status); // => 410
- * ```
- */
-export function findWebhookError(error: unknown): WebhookError | undefined {
-  return findByCode<WebhookError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

@@ -18,6 +18,8 @@ export class ExhaustedError extends Error {
   override readonly name = "ExhaustedError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_WAIT_EXHAUSTED" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_WAIT_EXHAUSTED" = CODE;
   /** Number of attempts. */
   readonly attempts: number;
 
@@ -49,25 +51,5 @@ export class ExhaustedError extends Error {
  * ```
  */
 export function isExhaustedError(error: unknown): boolean {
-  return findExhaustedError(error) !== undefined;
-}
-
-/**
- * The first {@link ExhaustedError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { ExhaustedError, findExhaustedError } from "@holdfast/wait/go";
- *
- * const caught: unknown = new Error("no luck", { cause: new ExhaustedError(3) });
- * console.log(findExhaustedError(caught)?.attempts); // => 3
- * ```
- */
-export function findExhaustedError(error: unknown): ExhaustedError | undefined {
-  return findByCode<ExhaustedError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

@@ -7,7 +7,7 @@
 export type { PeriodicOptions } from "../loop/loop-options.ts";
 export { isConflict } from "../retry/is-conflict.ts";
 export type { Condition, ConditionOptions, PollUntilOptions } from "./condition-options.ts";
-export { ExhaustedError, findExhaustedError, isExhaustedError } from "./exhausted-error.ts";
+export { ExhaustedError, isExhaustedError } from "./exhausted-error.ts";
 export { type ExponentialBackoffOptions, exponentialBackoff } from "./exponential-backoff.ts";
 export { Group } from "./group.ts";
 export { isInterrupted } from "./is-interrupted.ts";

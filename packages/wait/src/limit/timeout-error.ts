@@ -32,6 +32,8 @@ export class TimeoutError extends Error {
   override readonly name = "TimeoutError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_WAIT_TIMEOUT" = TIMEOUT_CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_WAIT_TIMEOUT" = TIMEOUT_CODE;
   /** The timeout, in milliseconds. */
   readonly timeout: number;
 
@@ -70,25 +72,5 @@ export class TimeoutError extends Error {
  * ```
  */
 export function isTimeoutError(error: unknown): boolean {
-  return findTimeoutError(error) !== undefined;
-}
-
-/**
- * The first {@link TimeoutError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findTimeoutError, TimeoutError } from "@holdfast/wait";
- *
- * const caught: unknown = new Error("no luck", { cause: new TimeoutError(500) });
- * console.log(findTimeoutError(caught)?.timeout); // => 500
- * ```
- */
-export function findTimeoutError(error: unknown): TimeoutError | undefined {
-  return findByCode<TimeoutError>(error, TIMEOUT_CODE);
+  return findByCode(error, TIMEOUT_CODE) !== undefined;
 }

@@ -104,7 +104,7 @@ const RETRYABLE = new Set([408, 425, 429]);
  * | the same, without one | {@link HttpError}: worth another attempt after the normal delay |
  * | any other | {@link TerminalError}: another attempt would get the same response |
  *
- * Each error has the `status`; {@link findHttpError} finds it, also as the cause of the other two. The
+ * Each error has the `status`; `findError(error, HttpError)` finds it, also as the cause of the other two. The
  * message holds the status and the origin of the URL. With `request` it also holds at most 1 kB of the body, without what was
  * sent as a credential. The status alone decides: the body is read for at most 20 ms; if `request` has the `signal` of an
  * attempt or a deadline, for at most half of the time that is left, up to 100 ms. The rest is cancelled, which frees the
@@ -269,10 +269,10 @@ const CODE = "ERR_WAIT_HTTP";
  *
  * @example
  * ```ts
- * import { expectOk, findHttpError } from "@holdfast/wait";
+ * import { expectOk, findError, HttpError } from "@holdfast/wait";
  *
  * const error = await expectOk(new Response("no", { status: 409 })).catch((reason: unknown) => reason);
- * console.log(findHttpError(error)?.status); // => 409
+ * console.log(findError(error, HttpError)?.status); // => 409
  * ```
  */
 export class HttpError extends Error {
@@ -280,6 +280,8 @@ export class HttpError extends Error {
   override readonly name = "HttpError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_WAIT_HTTP" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_WAIT_HTTP" = CODE;
   /** The status of the response. */
   readonly status: number;
 
@@ -309,25 +311,5 @@ export class HttpError extends Error {
  * ```
  */
 export function isHttpError(error: unknown): boolean {
-  return findHttpError(error) !== undefined;
-}
-
-/**
- * The first {@link HttpError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findHttpError, HttpError } from "@holdfast/wait";
- *
- * const caught: unknown = new Error("no luck", { cause: new HttpError(401, "HTTP 401") });
- * console.log(findHttpError(caught)?.status); // => 401
- * ```
- */
-export function findHttpError(error: unknown): HttpError | undefined {
-  return findByCode<HttpError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

@@ -69,6 +69,8 @@ export class RetryAfterError extends Error {
   override readonly name = "RetryAfterError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_WAIT_RETRY_AFTER" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_WAIT_RETRY_AFTER" = CODE;
   /** Delay before the next attempt, in milliseconds. */
   readonly after: number;
 
@@ -121,27 +123,7 @@ export class RetryAfterError extends Error {
  * ```
  */
 export function isRetryAfterError(error: unknown): boolean {
-  return findRetryAfterError(error) !== undefined;
-}
-
-/**
- * The first {@link RetryAfterError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findRetryAfterError, RetryAfterError } from "@holdfast/wait";
- *
- * const caught: unknown = new Error("no luck", { cause: new RetryAfterError(2_000) });
- * console.log(findRetryAfterError(caught)?.after); // => 2000
- * ```
- */
-export function findRetryAfterError(error: unknown): RetryAfterError | undefined {
-  return findByCode<RetryAfterError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }
 
 /** The planned delay before the next attempt, or a longer one that the error demands. */

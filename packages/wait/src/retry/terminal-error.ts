@@ -37,6 +37,8 @@ export class TerminalError extends Error {
   override readonly name = "TerminalError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_WAIT_TERMINAL" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_WAIT_TERMINAL" = CODE;
 
   /**
    * @param message - the message
@@ -72,24 +74,4 @@ export class TerminalError extends Error {
  */
 export function isTerminalError(error: unknown): boolean {
   return findByCode(error, CODE) !== undefined;
-}
-
-/**
- * The first {@link TerminalError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findTerminalError, TerminalError } from "@holdfast/wait";
- *
- * const caught: unknown = new Error("no luck", { cause: new TerminalError("no such image") });
- * console.log(findTerminalError(caught)?.message); // => no such image
- * ```
- */
-export function findTerminalError(error: unknown): TerminalError | undefined {
-  return findByCode<TerminalError>(error, CODE);
 }

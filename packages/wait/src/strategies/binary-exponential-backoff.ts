@@ -183,6 +183,8 @@ export class ExcessiveCollisionsError extends Error {
   override readonly name = "ExcessiveCollisionsError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_WAIT_EXCESSIVE_COLLISIONS" = CODE;
+  /** The `code` of its errors, for `findError`. */
+  static readonly code: "ERR_WAIT_EXCESSIVE_COLLISIONS" = CODE;
   /** Number of attempts. */
   readonly attempts: number;
 
@@ -210,25 +212,5 @@ export class ExcessiveCollisionsError extends Error {
  * ```
  */
 export function isExcessiveCollisionsError(error: unknown): boolean {
-  return findExcessiveCollisionsError(error) !== undefined;
-}
-
-/**
- * The first {@link ExcessiveCollisionsError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { ExcessiveCollisionsError, findExcessiveCollisionsError } from "@holdfast/wait/strategies";
- *
- * const caught: unknown = new Error("no luck", { cause: new ExcessiveCollisionsError(16) });
- * console.log(findExcessiveCollisionsError(caught)?.attempts); // => 16
- * ```
- */
-export function findExcessiveCollisionsError(error: unknown): ExcessiveCollisionsError | undefined {
-  return findByCode<ExcessiveCollisionsError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

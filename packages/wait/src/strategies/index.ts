@@ -10,7 +10,6 @@ export {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
   ExcessiveCollisionsError,
-  findExcessiveCollisionsError,
   isExcessiveCollisionsError,
 } from "./binary-exponential-backoff.ts";
 export {

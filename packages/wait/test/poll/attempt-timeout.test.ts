@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { type Attempt, findTimeoutError, type PollOptions, poll } from "@holdfast/wait";
+import { type Attempt, findError, type PollOptions, poll, TimeoutError } from "@holdfast/wait";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
@@ -50,7 +50,7 @@ it("aborts the signal of the call, and of no other", async () => {
   };
   await run(hangs, { attemptTimeout: 1_000 });
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
-  expect(findTimeoutError(signals[0]?.reason)?.timeout).toBe(1_000);
+  expect(findError(signals[0]?.reason, TimeoutError)?.timeout).toBe(1_000);
 });
 
 it("names the running call when the whole time is over", async () => {
@@ -63,5 +63,5 @@ it("names the running call when the whole time is over", async () => {
 it("names no call during a delay, and has the timeout of the last call as its cause", async () => {
   const error = await errorOf(run(probe(1, 2), { timeout: 1_050, attemptTimeout: 1_000 }));
   expect((error as Error).message).toBe("timed out after 1050 ms");
-  expect(findTimeoutError((error as Error).cause)?.timeout).toBe(1_000);
+  expect(findError((error as Error).cause, TimeoutError)?.timeout).toBe(1_000);
 });

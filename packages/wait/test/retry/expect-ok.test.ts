@@ -1,7 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   expectOk,
-  findHttpError,
+  findError,
+  HttpError,
   isHttpError,
   isRetryAfterError,
   isTerminalError,
@@ -181,7 +182,7 @@ it.each([
   [429, { "Retry-After": "5" }],
 ])("names the status %i in a field and for the finder", async (status, headers) => {
   const error = await failure(answer(status, { headers }));
-  expect([isHttpError(error), findHttpError(error)?.status]).toEqual([true, status]);
+  expect([isHttpError(error), findError(error, HttpError)?.status]).toEqual([true, status]);
   expect(error).toHaveProperty("status", status);
 });
 
@@ -282,7 +283,7 @@ describe("a body that stalls in a short attempt does not hide the status", () =>
     ["poll", 50],
   ] as const)("of %s, with attempts of %i ms: one request", async (door, attemptTimeout) => {
     const { requests, error } = await requestsOf(doors[door](attemptTimeout), () => stalled(404));
-    expect([requests, isTerminalError(error), findHttpError(error)?.status]).toEqual([
+    expect([requests, isTerminalError(error), findError(error, HttpError)?.status]).toEqual([
       [0],
       true,
       404,

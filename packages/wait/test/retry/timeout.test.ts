@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { findTimeoutError, isTimeoutError, type RetryOptions, retry } from "@holdfast/wait";
+import { findError, isTimeoutError, type RetryOptions, retry, TimeoutError } from "@holdfast/wait";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";
@@ -33,7 +33,7 @@ describe("the timeout of retry", () => {
       throw new Error(`refused ${++calls}`);
     };
     const { error, at } = await failure(refused, { timeout: 2_050 });
-    expect([at, isTimeoutError(error), findTimeoutError(error)?.timeout]).toEqual([
+    expect([at, isTimeoutError(error), findError(error, TimeoutError)?.timeout]).toEqual([
       2_050,
       true,
       2_050,
@@ -56,7 +56,7 @@ describe("the timeout of retry", () => {
     const hangs = (): Promise<void> => new Promise(() => {});
     const { error, at } = await failure(hangs, { timeout: 500, attemptTimeout: 200 });
     expect(at).toBe(500);
-    expect(findTimeoutError((error as Error).cause)?.timeout).toBe(200);
+    expect(findError((error as Error).cause, TimeoutError)?.timeout).toBe(200);
   });
 
   it("ends a hook", async () => {
