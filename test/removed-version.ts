@@ -68,7 +68,7 @@ export async function removeVersion(
     await client.apply(Thing, { metadata: ref(name), spec }, { fieldManager });
   const problemOf = async (work: Promise<unknown>): Promise<readonly unknown[]> => {
     const error = findError(await work.catch((caught: unknown) => caught), ApiError);
-    return [error?.statusCode, error?.message.replace(/^.*: 500: /, "")];
+    return [error?.status, error?.message.replace(/^.*: 500: /, "")];
   };
   const names = ["forgotten", "replaced", "patched", "renamed", "dropped"];
   for (const name of names)

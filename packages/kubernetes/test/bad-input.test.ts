@@ -365,7 +365,7 @@ const operatorDoors = [
 
 const apiErrorDoor = constructs(
   root.ApiError,
-  [{ statusCode: 404, reason: "", message: "gone", details: {}, method: "GET", path: "/a" }],
+  [{ status: 404, reason: "", message: "gone", details: {}, method: "GET", path: "/a" }],
   ["options", required(options(API_ERROR_OPTIONS))],
 );
 

@@ -6,7 +6,7 @@ import { printable } from "../printable.ts";
 const CODE = "ERR_KUBERNETES_API";
 
 export const API_ERROR_OPTIONS: Kinds<ApiErrorOptions> = {
-  statusCode: required(anything),
+  status: required(anything),
   reason: required(anything),
   message: required(string),
   details: required(anything),
@@ -66,8 +66,8 @@ export interface ApiStatusCause {
 
 /** Options for {@link ApiError}. */
 export interface ApiErrorOptions extends ApiStatus {
-  /** HTTP status code. */
-  readonly statusCode: number;
+  /** The HTTP status. */
+  readonly status: number;
 
   /** Method of the request. */
   readonly method: string;
@@ -94,8 +94,8 @@ export class ApiError extends Error {
   /** The `code` of its errors, for `findError`. */
   static readonly code: "ERR_KUBERNETES_API" = CODE;
 
-  /** HTTP status code. */
-  readonly statusCode: number;
+  /** The HTTP status. */
+  readonly status: number;
 
   /** Reason in one word, for example `NotFound`, `AlreadyExists` or `Conflict`. Empty if the server named none. */
   readonly reason: string;
@@ -118,11 +118,11 @@ export class ApiError extends Error {
   /** @param options - see {@link ApiErrorOptions} */
   constructor(options: ApiErrorOptions) {
     const given = read("options", options, "ApiError", API_ERROR_OPTIONS);
-    const { statusCode, reason, message, details, retryAfter, date, method, path } = given;
+    const { status, reason, message, details, retryAfter, date, method, path } = given;
     const text = message.length > MAX_TEXT ? `${message.slice(0, MAX_TEXT)}…` : message;
-    const status = [statusCode, reason].filter(Boolean).join(" ");
-    super(printable(`${method} ${path}: ${status}: ${text}`));
-    this.statusCode = statusCode;
+    const what = [status, reason].filter(Boolean).join(" ");
+    super(printable(`${method} ${path}: ${what}: ${text}`));
+    this.status = status;
     this.reason = reason;
     this.details = details;
     this.retryAfter = retryAfter;
@@ -146,7 +146,7 @@ export class ApiError extends Error {
  * import { ApiError, isApiError } from "@holdfast/kubernetes";
  *
  * const error = new ApiError({
- *   statusCode: 404, reason: "NotFound", message: 'configmaps "ann" not found', details: {},
+ *   status: 404, reason: "NotFound", message: 'configmaps "ann" not found', details: {},
  *   method: "GET", path: "/api/v1/namespaces/default/configmaps/ann",
  * });
  * console.log(isApiError(error, "NotFound"), isApiError(error, "Conflict")); // => true false
@@ -177,5 +177,5 @@ export function withRetryAfter(error: unknown): unknown {
 
 /** Whether a server says that it does not serve a path, or not yet: a 404 that is not {@link isNotFound}. */
 export function isNotServed(error: unknown): boolean {
-  return findError(error, ApiError)?.statusCode === 404 && !isNotFound(error);
+  return findError(error, ApiError)?.status === 404 && !isNotFound(error);
 }

@@ -141,7 +141,7 @@ export function requestJson(
       const { kind = "" } = (value ?? {}) as { kind?: unknown };
       if (value !== undefined && hide(String(kind)) === String(kind)) return value;
       const message = `the response is not a JSON object (${hide(type).slice(0, 100)}): is ${target.transport.description} an API server?`;
-      throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
+      throw new ApiError({ status, reason: "", message, details: {}, method, path });
     },
   );
 }
@@ -164,7 +164,7 @@ export function requestAny(
     } catch {
       const { method, path } = request;
       const message = "the response is not JSON, although its content-type says so";
-      throw new ApiError({ statusCode: status, reason: "", message, details: {}, method, path });
+      throw new ApiError({ status, reason: "", message, details: {}, method, path });
     }
   });
 }
@@ -214,7 +214,7 @@ async function failureOf(
   const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
   const date = dateOf(headers["date"]);
   const facts = { reason, message, details, retryAfter, date };
-  return new ApiError({ statusCode: status, ...facts, method, path });
+  return new ApiError({ status, ...facts, method, path });
 }
 
 function foundIn(text: string | undefined, hide: (text: string) => string): ApiStatus {

@@ -134,7 +134,7 @@ const NOT_DONE: ReadonlySet<string> = new Set(["TooManyRequests", "ServiceUnavai
 function waitOf(error: unknown): number | undefined {
   const found = findError(error, ApiError);
   if (found === undefined) return undefined;
-  const { method, statusCode, reason, retryAfter } = found;
-  const isBusy = statusCode === 429 || statusCode === 503;
+  const { method, status, reason, retryAfter } = found;
+  const isBusy = status === 429 || status === 503;
   return isBusy && (method === "GET" || NOT_DONE.has(reason)) ? retryAfter : undefined;
 }

@@ -195,7 +195,7 @@ async function isListed(
     await client.list(resource, { pageSize: 1, ...limits }).next();
     return true;
   } catch (error) {
-    if (findError(error, ApiError)?.statusCode === 404) return false;
+    if (findError(error, ApiError)?.status === 404) return false;
     throw error;
   }
 }

@@ -193,7 +193,7 @@ export class KubeClient {
    * | Event | Effect |
    * | --- | --- |
    * | the server closes the watch | the iteration ends |
-   * | the version is too old, at the start or later | throws an {@link ApiError} with `statusCode` 410: list, or watch without a version |
+   * | the version is too old, at the start or later | throws an {@link ApiError} with `status` 410: list, or watch without a version |
    * | the connection breaks | throws a `ConnectionError` |
    * | the server does not close it for a minute more | throws an error for which `isTimeoutError` of `@holdfast/wait` is true |
    * | `signal` aborts | throws `signal.reason` at once; events that have arrived are dropped |
@@ -557,7 +557,7 @@ export class KubeClient {
     const { uid } = stored.metadata;
     if (controllerOf(stored) !== controller)
       throw new ApiError({
-        statusCode: 409,
+        status: 409,
         reason: "AlreadyExists",
         message: `${plural} "${ref.name}" already exists, and has another controller or none`,
         details: { name: ref.name, group, kind: plural },

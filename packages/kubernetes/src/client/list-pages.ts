@@ -129,5 +129,5 @@ interface ListMeta {
 }
 
 function isGone(error: unknown): boolean {
-  return findError(error, ApiError)?.statusCode === 410;
+  return findError(error, ApiError)?.status === 410;
 }

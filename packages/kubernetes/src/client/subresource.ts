@@ -42,5 +42,5 @@ interface ResourceList {
 function lacking({ resource, subresource }: Place, { method, path }: ApiRequest): ApiError {
   const { kind, apiVersion } = resource;
   const message = `the server has no subresource ${JSON.stringify(subresource)} of ${kind} of ${apiVersion}; of a custom resource, check "subresources" in its CustomResourceDefinition`;
-  return new ApiError({ statusCode: 404, reason: "", message, details: {}, method, path });
+  return new ApiError({ status: 404, reason: "", message, details: {}, method, path });
 }

@@ -94,7 +94,7 @@ function failureOf(
     reason,
     message,
     details,
-    statusCode: typeof code === "number" ? code : 0,
+    status: typeof code === "number" ? code : 0,
     retryAfter: typeof seconds === "number" && seconds > 0 ? seconds * 1_000 : undefined,
   });
 }

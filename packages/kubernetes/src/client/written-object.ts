@@ -78,7 +78,7 @@ export function storedOf<Body>(resource: Resource, response: object, request: Ob
   const isNamed = typeof kind === "string" && kind !== resource.kind;
   const found = isNamed ? ` but a ${kind.slice(0, MAX_KIND)}` : `: is ${server} an API server?`;
   const message = `the response is not a ${resource.kind}${found}`;
-  throw new ApiError({ statusCode: 200, reason: "", message, details: {}, method, path });
+  throw new ApiError({ status: 200, reason: "", message, details: {}, method, path });
 }
 
 /** The kind of a response. That of metadata alone is the one of the resource, if it was asked for. */

@@ -159,7 +159,7 @@ export class LeaseLock implements ResourceLock {
       for await (const lease of this.#client.list(Lease, { namespace, ...once(signal) }))
         leases.set(lease.metadata.name, lease);
     } catch (error) {
-      if (findError(error, ApiError)?.statusCode !== 403) throw withRetryAfter(error);
+      if (findError(error, ApiError)?.status !== 403) throw withRetryAfter(error);
       return await Promise.all(beside.map((lock) => lock.get(signal)));
     }
     return beside.map((lock) => {
@@ -243,5 +243,5 @@ function once(signal: AbortSignal): KubeCallOptions {
 
 /** Whether another process has written first. */
 function isTaken(error: unknown): boolean {
-  return findError(error, ApiError)?.statusCode === 409;
+  return findError(error, ApiError)?.status === 409;
 }

@@ -310,7 +310,7 @@ function subjectOf({ apiVersion, kind, metadata }: DeepReadonly<KubeObject>): Ev
 /** The reason of a failure. Its text names the event, and so differs for each. */
 function causeOf(error: unknown): string {
   const found = findError(error, ApiError);
-  if (found !== undefined) return found.reason || `HTTP ${found.statusCode}`;
+  if (found !== undefined) return found.reason || `HTTP ${found.status}`;
   return error instanceof Error ? error.name : typeof error;
 }
 
@@ -320,6 +320,6 @@ function isRefused(error: unknown): boolean {
   const found = findError(error, ApiError);
   if (found === undefined) return error instanceof RangeError;
   if (isNotServed(error)) return false;
-  const { statusCode } = found;
-  return statusCode >= 400 && statusCode < 500 && ![401, 408, 409, 429].includes(statusCode);
+  const { status } = found;
+  return status >= 400 && status < 500 && ![401, 408, 409, 429].includes(status);
 }

@@ -231,7 +231,7 @@ class FinalizerWriter<T extends KubeObject> {
       try {
         return await this.#patch(ref, patchOf(part, this.#finalizer));
       } catch (error) {
-        if (findError(error, ApiError)?.statusCode !== 422 || reads === MAX_READS) throw error;
+        if (findError(error, ApiError)?.status !== 422 || reads === MAX_READS) throw error;
       }
       current = await this.#read(ref, part.metadata.uid);
     }

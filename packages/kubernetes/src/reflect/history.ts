@@ -175,5 +175,5 @@ export class History {
 }
 
 function statusOf(end: SessionEnd): number | undefined {
-  return end.kind === "failed" ? findError(end.error, ApiError)?.statusCode : undefined;
+  return end.kind === "failed" ? findError(end.error, ApiError)?.status : undefined;
 }

@@ -153,13 +153,13 @@ export function endOf(error: unknown): SessionEnd {
   const found = findError(error, ApiError);
   if (found === undefined) return { kind: "failed", error };
   if (isExpired(found)) return { kind: "expired" };
-  const { statusCode, retryAfter = 0 } = found;
-  const isBusy = statusCode === 429 || statusCode === 503;
+  const { status, retryAfter = 0 } = found;
+  const isBusy = status === 429 || status === 503;
   if (!isBusy || retryAfter < MIN_BUSY) return { kind: "failed", error };
   return { kind: "busy", after: Math.min(retryAfter, MAX_BUSY) };
 }
 
 /** An ERROR event may have a reason and no code. */
-function isExpired({ statusCode, reason }: ApiError): boolean {
-  return statusCode === 410 || reason === "Expired" || reason === "Gone";
+function isExpired({ status, reason }: ApiError): boolean {
+  return status === 410 || reason === "Expired" || reason === "Gone";
 }

@@ -60,7 +60,7 @@ describe("a failure whose text is longer than 64 KiB", () => {
     }
     const { get } = world({ status: 500, chunks: chunks() });
     const error = await errorOf(get());
-    expect(findError(error, ApiError)?.statusCode).toBe(500);
+    expect(findError(error, ApiError)?.status).toBe(500);
     expect(isClosed).toBe(true);
   });
 });
@@ -90,7 +90,7 @@ describe("a request that the server defers", () => {
   it("is sent at most six times", async () => {
     const { clock, timeline, get } = world(busy(429, 4));
     const error = await clock.run(() => safeErrorOf(get()));
-    expect(error).toMatchObject({ statusCode: 429, retryAfter: 4_000 });
+    expect(error).toMatchObject({ status: 429, retryAfter: 4_000 });
     expect(timeline.events.map(([at]) => at)).toEqual([0, 4_000, 8_000, 12_000, 16_000, 20_000]);
   });
 
@@ -197,7 +197,7 @@ describe("the timeout of a call", () => {
     const { clock, timeline, get } = world(busy(429, 1), "silence");
     const error = await clock.run(() => safeErrorOf(get({ timeout: 5_000 })));
     expect(timeline.elapsed()).toBe(5_000);
-    expect(error.cause).toMatchObject({ statusCode: 429 });
+    expect(error.cause).toMatchObject({ status: 429 });
   });
 
   it("has no cause if the last request was not refused", async () => {

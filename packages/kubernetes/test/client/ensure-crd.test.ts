@@ -235,7 +235,7 @@ describe("ensureCrd", () => {
   it("rejects with an error of the server", async () => {
     const { clock, client } = world(failure(403, "Forbidden"));
     const error = await clock.run(() => errorOf(ensureCrd(client, manifest)));
-    expect(error).toMatchObject({ statusCode: 403 });
+    expect(error).toMatchObject({ status: 403 });
   });
 
   it.each([

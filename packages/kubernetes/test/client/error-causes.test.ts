@@ -11,7 +11,7 @@ import { expect, it } from "vitest";
 const request = { method: "GET", path: "/" };
 const api = new ApiError({
   ...request,
-  statusCode: 404,
+  status: 404,
   reason: "NotFound",
   message: "no",
   details: {},

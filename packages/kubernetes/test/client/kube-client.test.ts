@@ -297,7 +297,7 @@ describe("writes", () => {
     ] as const;
     expect((await client.patch(ConfigMap, ANN, operations)).data).toEqual({ c: "2" });
     expect(await safeErrorOf(client.patch(ConfigMap, ANN, operations))).toMatchObject({
-      statusCode: 422,
+      status: 422,
       reason: "Invalid",
     });
   });

@@ -9,7 +9,7 @@ import { failure, scriptedTransport } from "./scripted-transport.ts";
 
 const tooLong = new BodyTooLongError("too long");
 const gone = new ApiError({
-  statusCode: 410,
+  status: 410,
   reason: "Expired",
   message: "",
   details: {},

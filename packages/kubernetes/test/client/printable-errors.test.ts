@@ -6,7 +6,7 @@ it.each(["001b", "009b", "061c", "200f", "202e", "2066", "2028"])(
   (code) => {
     const one = String.fromCharCode(Number.parseInt(code, 16));
     const { message } = new ApiError({
-      ...{ statusCode: 403, reason: "Forbidden", message: `one${one}two`, details: {} },
+      ...{ status: 403, reason: "Forbidden", message: `one${one}two`, details: {} },
       ...{ method: "GET", path: "/api" },
     });
     expect(message).toBe(`GET /api: 403 Forbidden: one\\u${code}two`);

@@ -79,7 +79,7 @@ describe.each(Object.entries(CALLS))("%s", (_, call) => {
     "ends with %i after one request, though its body stalls",
     async (status) => {
       const { error, requests, duration } = await failureOf(call, { status, chunks: stalled() });
-      expect([error?.statusCode, requests.length, duration]).toEqual([status, 1, 500]);
+      expect([error?.status, requests.length, duration]).toEqual([status, 1, 500]);
       expect(error?.message).toContain("the response is incomplete");
       expect(error?.message).not.toContain("token-of-");
     },
@@ -87,7 +87,7 @@ describe.each(Object.entries(CALLS))("%s", (_, call) => {
 
   it("ends at once with the status if the body breaks", async () => {
     const { error, requests, duration } = await failureOf(call, { status: 404, chunks: broken() });
-    expect([error?.statusCode, requests.length, duration]).toEqual([404, 1, 0]);
+    expect([error?.status, requests.length, duration]).toEqual([404, 1, 0]);
   });
 });
 
@@ -162,7 +162,7 @@ describe.each(LIMITS)(
         (client) => call(client, { timeout: limit }),
         answer,
       );
-      expect([error?.statusCode, requests.length, duration]).toEqual([
+      expect([error?.status, requests.length, duration]).toEqual([
         410,
         1,
         Math.min(500, limit / 2),
@@ -176,7 +176,7 @@ describe.each(LIMITS)(
           const client = new KubeClient({ transport, clock, logger: silentLogger });
           return client.get(ConfigMap, ann, { signal }).catch(terminal);
         });
-        expect([findError(error, ApiError)?.statusCode, requests.length]).toEqual([404, 1]);
+        expect([findError(error, ApiError)?.status, requests.length]).toEqual([404, 1]);
       });
 
       it("of a lease", async () => {
@@ -185,7 +185,7 @@ describe.each(LIMITS)(
           const client = new KubeClient({ transport, clock, logger: silentLogger });
           return new LeaseLock({ client, ...ann }).get(signal).catch(terminal);
         });
-        expect([findError(error, ApiError)?.statusCode, requests.length]).toEqual([403, 1]);
+        expect([findError(error, ApiError)?.status, requests.length]).toEqual([403, 1]);
       });
 
       it("of expectOk", async () => {

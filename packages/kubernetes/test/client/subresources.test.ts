@@ -180,7 +180,7 @@ describe("a subresource that the kind lacks", () => {
     await api.client.create(Plain, { metadata: ANN });
     const error = await errorOf(clock.run(() => call(client)));
     expect(isApiError(error, "NotFound")).toBe(false);
-    expect(error).toMatchObject({ statusCode: 404 });
+    expect(error).toMatchObject({ status: 404 });
     expect(String(error)).toContain(
       'the server has no subresource "status" of Plain of example.org/v1; of a custom resource, check "subresources" in its CustomResourceDefinition',
     );
@@ -216,9 +216,9 @@ describe("a subresource that the kind lacks", () => {
     const { client } = world();
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: ANN };
     const error = await errorOf(client.create(PodEviction, eviction, { subresource: "eviction" }));
-    expect(error).toMatchObject({ statusCode: 501, reason: "NotImplemented" });
+    expect(error).toMatchObject({ status: 501, reason: "NotImplemented" });
     const review = client.create(TokenReview, { spec: { token: "t" } });
-    expect(await errorOf(review)).toMatchObject({ statusCode: 501 });
+    expect(await errorOf(review)).toMatchObject({ status: 501 });
   });
 });
 

@@ -82,7 +82,7 @@ describe("upgradeToApply", () => {
   it("rejects with NotFound for an object that is not there", async () => {
     const { client } = world();
     await expect(client.upgradeToApply(ConfigMap, metadata)).rejects.toMatchObject({
-      statusCode: 404,
+      status: 404,
     });
   });
 });

@@ -55,12 +55,12 @@ describe("a line of a watch", () => {
 describe("an ERROR event", () => {
   it("has the code, the reason and the message of the status", () => {
     const error = errorOf({ kind: "Status", code: 410, reason: "Expired", message: "too old" });
-    expect(error).toMatchObject({ statusCode: 410, reason: "Expired", method: "GET" });
+    expect(error).toMatchObject({ status: 410, reason: "Expired", method: "GET" });
     expect(error.message).toContain("too old");
   });
 
   it.each([undefined, "410", null])("with the code %j has the code 0", (code) => {
-    expect(errorOf({ kind: "Status", code }).statusCode).toBe(0);
+    expect(errorOf({ kind: "Status", code }).status).toBe(0);
   });
 
   it.each([
@@ -75,6 +75,6 @@ describe("an ERROR event", () => {
   });
 
   it("may have no status", () => {
-    expect(errorOf(undefined).statusCode).toBe(0);
+    expect(errorOf(undefined).status).toBe(0);
   });
 });

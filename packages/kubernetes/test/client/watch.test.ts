@@ -200,7 +200,7 @@ describe("a watch fails", () => {
     await world.put("ann", "b");
     world.api.compact();
     const error = await errorOf(world.clock.run(() => world.follow({ resourceVersion })));
-    expect(error).toMatchObject({ name: "ApiError", statusCode: 410, reason: "Expired" });
+    expect(error).toMatchObject({ name: "ApiError", status: 410, reason: "Expired" });
     expect(world.seen).toEqual([]);
     world.expectNothingLeft();
   });
@@ -215,7 +215,7 @@ describe("a watch fails", () => {
       verbs: ["watch"],
     });
     const error = await errorOf(world.clock.run(() => world.follow()));
-    expect(error).toMatchObject({ name: "ApiError", statusCode: 410, reason: "Gone" });
+    expect(error).toMatchObject({ name: "ApiError", status: 410, reason: "Gone" });
     expect(world.seen).toEqual(["0 ADDED ann a"]);
     world.expectNothingLeft();
   });
@@ -254,7 +254,7 @@ describe("a watch fails", () => {
     expect(world.seen).toEqual(["2000 ADDED ann a", "302000 end"]);
     world.api.intercept({ fault, verbs: ["watch"] });
     const error = await errorOf(world.clock.run(() => world.follow({ retries: 1 })));
-    expect(error).toMatchObject({ name: "ApiError", statusCode: 429 });
+    expect(error).toMatchObject({ name: "ApiError", status: 429 });
     world.expectNothingLeft();
   });
 });

@@ -162,19 +162,19 @@ describe("LeaseLock", () => {
 
   it("rejects a list with the error of the server, and reads each only without the right", async () => {
     api.intercept({ fault: { type: "status", status: 500 }, verbs: ["list"] });
-    await expect(lock.list([lock], signal)).rejects.toMatchObject({ statusCode: 500 });
+    await expect(lock.list([lock], signal)).rejects.toMatchObject({ status: 500 });
   });
 
   it("rejects with a plain 404: the server is starting, and the Lease may exist", async () => {
     await lock.create(record, signal);
     api.intercept({ fault: plain404, times: 1 });
-    await expect(lock.get(signal)).rejects.toMatchObject({ statusCode: 404 });
+    await expect(lock.get(signal)).rejects.toMatchObject({ status: 404 });
     const found = await lock.get(signal);
     api.intercept({ fault: plain404, times: 1 });
     const update = lock.update(record, found?.version ?? "", signal);
-    await expect(update).rejects.toMatchObject({ statusCode: 404 });
+    await expect(update).rejects.toMatchObject({ status: 404 });
     api.intercept({ fault: plain404, times: 1 });
-    await expect(lock.create(record, signal)).rejects.toMatchObject({ statusCode: 404 });
+    await expect(lock.create(record, signal)).rejects.toMatchObject({ status: 404 });
   });
 
   it.each<[object, string]>([

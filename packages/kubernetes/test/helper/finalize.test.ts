@@ -173,7 +173,7 @@ describe("finalize", () => {
       const list = [`example.org/x${++moves}`];
       await admin().patch(ConfigMap, REF, { metadata: { finalizers: list } });
     };
-    await expect(run(object)).rejects.toMatchObject({ statusCode: 422 });
+    await expect(run(object)).rejects.toMatchObject({ status: 422 });
     expect(sent.map(({ method }) => method).join()).toBe(
       "PATCH,GET,PATCH,GET,PATCH,GET,PATCH,GET,PATCH,GET,PATCH",
     );
@@ -200,7 +200,7 @@ describe("finalize", () => {
       const object = await given();
       const before404 = await finalizers();
       api.intercept({ fault: plain404, verbs: ["patch"], times: 1 });
-      await expect(run(object)).rejects.toMatchObject({ statusCode: 404, reason: "" });
+      await expect(run(object)).rejects.toMatchObject({ status: 404, reason: "" });
       expect(await finalizers()).toEqual(before404);
       await run(object);
       expect(await finalizers()).toEqual(before404 === undefined ? [NAME] : undefined);

@@ -126,7 +126,7 @@ describe("one kubeconfig for our client and client-node", () => {
   ownServerTest("is refused for both if its user is nobody", async () => {
     const { config, client } = bothIn("stranger");
     const error = await errorOf(client.find(ConfigMap, "default/a"));
-    expect([isApiError(error), error]).toMatchObject([true, { statusCode: 401 }]);
+    expect([isApiError(error), error]).toMatchObject([true, { status: 401 }]);
     const theirs = config
       .makeApiClient(CoreV1Api)
       .listNamespacedConfigMap({ namespace: "default" });

@@ -76,7 +76,7 @@ describe("credentials on our own API server", () => {
       for (const write of writes) {
         const error: unknown = await write().then(String, (reason: unknown) => reason);
         expect(isApiError(error, "Forbidden"), String(error)).toBe(true);
-        expect(error).toMatchObject({ statusCode: 403 });
+        expect(error).toMatchObject({ status: 403 });
         expect(String(error)).toContain("the group view may only read");
         expect(JSON.stringify(error) + String(error)).not.toContain(server.viewToken);
       }

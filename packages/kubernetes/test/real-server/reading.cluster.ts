@@ -69,10 +69,7 @@ describe("a watch of a client", () => {
     await server.restart();
     const { resourceVersion } = created;
     const error = await errorOf(client.watch(ConfigMap, { resourceVersion }).next());
-    expect([isApiError(error), error]).toMatchObject([
-      true,
-      { statusCode: 410, reason: "Expired" },
-    ]);
+    expect([isApiError(error), error]).toMatchObject([true, { status: 410, reason: "Expired" }]);
   });
 });
 

@@ -667,7 +667,7 @@ describe("a failed request whose body stalls", () => {
     await using server = await testServer((_, response) => stall(404, response));
     const client = new KubeClient({ transport: atUrl(server.url), logger: quietLogger() });
     const error = await client.get(ConfigMap, ann).catch((reason: unknown) => reason);
-    expect(findError(error, ApiError)?.statusCode).toBe(404);
+    expect(findError(error, ApiError)?.status).toBe(404);
     expect(server.requests).toHaveLength(1);
     await vi.waitFor(() => expect(server.sockets.size).toBe(0));
   });

@@ -12,7 +12,7 @@ const CONFLICT = 409;
  *
  * | Error | Where the code is | Where the reason is |
  * | --- | --- | --- |
- * | `ApiError` of @holdfast/kubernetes | `statusCode` | `reason` |
+ * | `ApiError` of @holdfast/kubernetes | `status` | `reason` |
  * | `ApiException` of @kubernetes/client-node 1.x | `code` | `body`, JSON as text |
  * | `HttpError` of @kubernetes/client-node 0.x | `statusCode` | `body`, an object |
  * | a `Status` thrown itself | `code` | `reason` |
@@ -40,11 +40,11 @@ const CONFLICT = 409;
  */
 export function isConflict(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
-  const { code, statusCode, body, reason } = error as Record<string, unknown>;
-  const status = statusOf(body);
-  const why = status.reason ?? reason;
+  const { code, status, statusCode, body, reason } = error as Record<string, unknown>;
+  const sent = statusOf(body);
+  const why = sent.reason ?? reason;
   if (why === "Conflict") return true;
-  return why !== "AlreadyExists" && [code, statusCode, status.code].includes(CONFLICT);
+  return why !== "AlreadyExists" && [code, status, statusCode, sent.code].includes(CONFLICT);
 }
 
 function statusOf(body: unknown): Status {

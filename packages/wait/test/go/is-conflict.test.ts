@@ -33,10 +33,10 @@ class HttpError extends Error {
 }
 
 /** The error of @holdfast/kubernetes, whose own code is a word. */
-const apiError = (statusCode: number, reason: string) =>
-  Object.assign(new Error(`PUT /x: ${statusCode}`), {
+const apiError = (status: number, reason: string) =>
+  Object.assign(new Error(`PUT /x: ${status}`), {
     code: "ERR_KUBERNETES_API",
-    statusCode,
+    status,
     reason,
     details: {},
   });
