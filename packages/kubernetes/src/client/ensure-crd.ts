@@ -194,7 +194,10 @@ async function isListed(
     await client.list(resource, { pageSize: 1, ...limits }).next();
     return true;
   } catch (error) {
-    if (findApiError(error)?.statusCode === 404) return false;
+    const { statusCode, message = "" } = findApiError(error) ?? {};
+    if (statusCode === 404) return false;
+    // It is served: its objects can be read once the operator, which may wait here, converts them.
+    if (statusCode === 500 && message.includes("conversion webhook for")) return true;
     throw error;
   }
 }
