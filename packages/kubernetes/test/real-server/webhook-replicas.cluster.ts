@@ -119,8 +119,7 @@ class World implements AsyncDisposable {
   get unexplained(): Failure[] {
     const ofDead = /connection refused|connection reset|broken pipe|EOF/;
     const isOfDead = ({ from, until, text }: Failure): boolean =>
-      ofDead.test(text) &&
-      this.#deaths.some((death) => death.from <= until && from <= death.until);
+      ofDead.test(text) && this.#deaths.some((death) => death.from <= until && from <= death.until);
     return this.failures.filter((failure) => !isOfDead(failure));
   }
 

@@ -74,10 +74,10 @@ export function requireCache(state: ApiState, { served }: ApiCall): void {
 
 /** @throws Failure for an object that does not convert, after the wait for the cache of its version */
 function listed(served: ServedResource, object: JsonObject): JsonObject {
+  requireVersion(served, object);
   try {
     return asServed(served, object);
   } catch (error) {
-    requireVersion(served, object); // that needs no wait
     if (error instanceof Failure) error.delay ??= LIST_DELAY;
     throw error;
   }

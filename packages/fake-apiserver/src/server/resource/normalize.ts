@@ -48,7 +48,6 @@ export function normalize(
 export function asServed(served: ServedResource, object: JsonObject): JsonObject {
   const { apiVersion, schema, isBuiltIn } = served;
   if (isBuiltIn || object["apiVersion"] === apiVersion) return object;
-  requireVersion(served, object);
   const { apiVersion: _, kind, metadata, ...content } = convertedTo(served, object, apiVersion);
   return { apiVersion, kind, metadata, ...prune(schema, content) };
 }

@@ -128,7 +128,12 @@ export class SelfCertificates implements Certificates {
   async #pass(signal: AbortSignal): Promise<void> {
     const { clock, names, targets } = this.#options;
     const pass = keepCertificates<KeyedState>({
-      ...{ bundles: targets.length, shown: this.#shown, now: clock.now(), settle: this.#times.settle },
+      ...{
+        bundles: targets.length,
+        shown: this.#shown,
+        now: clock.now(),
+        settle: this.#times.settle,
+      },
       names: namesOf(names),
     });
     let step = pass.next();
@@ -224,7 +229,8 @@ export class SelfCertificates implements Certificates {
     const from = now - times.backdate;
     const authority = () =>
       newAuthority(`${operator} webhooks`, { from, to: now + times.authority });
-    const leaf = (by: KeyedState["authority"]) => newLeaf(by, names, { from, to: now + times.leaf });
+    const leaf = (by: KeyedState["authority"]) =>
+      newLeaf(by, names, { from, to: now + times.leaf });
     logger.info({ step }, "certificates of webhooks change");
     if (state === undefined || step === "create") {
       const by = await authority();
