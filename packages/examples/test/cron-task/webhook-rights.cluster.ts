@@ -45,7 +45,7 @@ const BESIDE = [
     apiVersion: "v1",
     ...{ kind: account.kind, metadata: { name: NAMESPACE, namespace: NAMESPACE } },
   },
-  bind("Role", SERVICE),
+  bind("Role", SECRET.name),
   bind("ClusterRole", `${SERVICE}.${NAMESPACE}`),
   {
     apiVersion: `${AUTHORIZATION}/v1`,
