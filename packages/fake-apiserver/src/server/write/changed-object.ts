@@ -49,9 +49,7 @@ export async function changedObject(
 ): Promise<AdmittedWrite> {
   const { served, subresource, name, admission } = call;
   const planned = updatedObject(call, old, submitted, options);
-  // A write of the status of a custom resource takes the managers of the object alone.
-  const isHeard = subresource !== "status" || served.isBuiltIn;
-  const given = isHeard ? metadataOf(submitted)["managedFields"] : undefined;
+  const given = givenManagers(call, submitted);
   const { managedFields } = hasNoManagers(given)
     ? {}
     : metadataOf(ownedAfterUpdate(old, planned, { call, options, now: objects.now(), given }));
@@ -101,6 +99,12 @@ function updatedObject(
   if (typeof generation === "number" && !isEqual(specOf(served, old), specOf(served, next)))
     metadata["generation"] = generation + 1;
   return { ...next, metadata };
+}
+
+/** The managers that come with a write. One of the status of a custom resource brings none. */
+function givenManagers({ served, subresource }: ApiCall, submitted: JsonObject): unknown {
+  if (subresource === "status" && !served.isBuiltIn) return undefined;
+  return metadataOf(submitted)["managedFields"];
 }
 
 /** Whether a write asks to forget the managers of its object: by an empty entry as the only one. */
