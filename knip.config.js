@@ -39,7 +39,11 @@ export default {
     "packages/kubernetes": {
       ignoreDependencies: ["typescript-5.4"], // a test starts its compiler
       ignoreBinaries: ["mkfifo"],
-      entry: ["test/**/*.cluster.ts", "test/operator/*.mjs", "test/real-server/*candidate.mjs"],
+      entry: [
+        "test/**/*.cluster.ts",
+        "test/operator/*.mjs",
+        "test/real-server/*{candidate,replica}.mjs",
+      ],
     },
     "packages/fake-apiserver": {
       entry: ["test/**/*.cluster.ts"],

@@ -35,14 +35,15 @@ export const Crd = builtIn<KubeObject & { spec: object; status?: { storedVersion
 const NAME = "mirrors.holdfast.example.org";
 const COUNT = 20;
 
-interface Migrated {
+/** A migration. */
+export interface Migrated {
   readonly resource: Parameters<typeof migrateStorage>[0];
   readonly client: KubeClient;
   readonly retire?: readonly string[];
 }
 
 /** Runs a migration until it is done, and returns how many objects it has patched. */
-async function migrate({ resource, client, retire }: Migrated): Promise<string[]> {
+export async function migrate({ resource, client, retire }: Migrated): Promise<string[]> {
   const clock = new FakeClock();
   const stop = new AbortController();
   const seen: string[] = [];

@@ -119,3 +119,60 @@ export async function removeVersion(
   expect((await apply("renamed", {}, "old")).spec).toEqual({ b: "3" });
   expect(managersOf(await apply("dropped", { b: "3" }))).toEqual(["new v2"]);
 }
+
+/**
+ * Removes v1 while an object is still stored in it, which the server does not check.
+ *
+ * @param serve - see {@link removeVersion}
+ */
+export async function removeStoredVersion(
+  client: KubeClient,
+  serve: (crd: Manifest, isTaken?: () => Promise<boolean>) => Promise<unknown>,
+): Promise<void> {
+  const left = ref("left");
+  const spec = { a: "1" };
+  await serve(FIRST);
+  await client.apply(OldThing, { metadata: left, spec }, { fieldManager: "old" });
+  await serve(SECOND);
+  await client.create(Thing, { metadata: ref("another"), spec });
+  const answerTo = async (work: Promise<unknown>): Promise<unknown> => {
+    const error = findApiError(await work.catch((caught: unknown) => caught));
+    return error === undefined ? "done" : [error.statusCode, error.message.replace(/^.*?: /, "")];
+  };
+  const once = { retries: 0 };
+  await serve(LAST, async () => (await answerTo(client.get(Thing, left, once))) !== "done");
+  const path = "/apis/removed.example.org/v2/namespaces/default/things";
+  const read = (query: object) =>
+    answerTo(client.request({ path, query: query as Record<string, string>, retries: 0 }));
+  const why = "request to convert CR from an invalid group/version: removed.example.org/v1";
+  const unreadable = [500, `500: ${why}`];
+  const cold = [
+    429,
+    `429 TooManyRequests: storage is (re)initializing: failed to list removed.example.org/v2, Kind=Thing: ${why}`,
+  ];
+  const watch = { watch: "true", timeoutSeconds: "1" };
+  expect({
+    get: await answerTo(client.get(Thing, left, once)),
+    patch: await answerTo(client.patch(Thing, left, { spec: { b: "1" } }, once)),
+    apply: await answerTo(client.apply(Thing, { metadata: left, spec }, once)),
+    delete: await answerTo(client.delete(Thing, left, once)),
+    page: await read({ limit: "500" }),
+  }).toEqual(
+    Object.fromEntries(["get", "patch", "apply", "delete", "page"].map((one) => [one, unreadable])),
+  );
+  for (const query of [{}, { resourceVersion: "0" }, watch, { ...watch, resourceVersion: "0" }])
+    expect(await read(query)).toEqual(cold);
+  const taken = 'things.removed.example.org "left" already exists';
+  expect(await answerTo(client.create(Thing, { metadata: left, spec }, once))).toEqual([
+    409,
+    `409 AlreadyExists: ${taken}`,
+  ]);
+  // Other objects are as they were.
+  for (const work of [
+    () => client.get(Thing, ref("another"), once),
+    () => client.create(Thing, { metadata: ref("made"), spec }, once),
+    () => client.patch(Thing, ref("another"), { spec: { b: "1" } }, once),
+    () => client.delete(Thing, ref("another"), once),
+  ])
+    expect(await answerTo(work())).toBe("done");
+}

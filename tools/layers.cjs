@@ -162,6 +162,7 @@ module.exports = {
       "managed-fields",
       "server/failure.ts",
       "server/resource",
+      "@holdfast/controller",
       "@holdfast/kit/node",
     ],
     explore: [

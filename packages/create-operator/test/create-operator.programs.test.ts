@@ -1,10 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { buildProject } from "../../../test/build-project.ts";
 import { createProject } from "../src/create-project.ts";
 import { resolveNames } from "../src/names.ts";
@@ -100,6 +100,45 @@ describe("npm create @holdfast/operator", () => {
     expect(read("kinds", "Registry", "src", "resource.ts")).toMatch(/const RegistryResource =/);
     create("ours", "--kind", "Backup");
     expect(read("ours", "src", "resource.ts")).toMatch(/const Backup =/);
+  });
+
+  it("gets webhooks as its README says", () => {
+    create("hooked-operator");
+    const project = join(folder, "hooked-operator");
+    const [, example = ""] = /```ts\n(.*?)```/s.exec(read("hooked-operator", "README.md")) ?? [];
+    const resource = read("hooked-operator", "src", "resource.ts");
+    const imported = resource.replace("customResource }", "customResource, validating }");
+    writeFileSync(join(project, "src", "resource.ts"), `${imported}\n${example}`);
+    buildProject(project);
+    const { scripts } = JSON.parse(read("hooked-operator", "package.json"));
+    const [, args = ""] = scripts.manifests.split("holdfast-kubernetes ");
+    const command = [join(root, "packages/kubernetes/dist/bin/main.js"), ...args.split(" ")];
+    const { status, stdout } = spawnSync(process.execPath, command, {
+      cwd: project,
+      encoding: "utf8",
+    });
+    const written = stdout
+      .trim()
+      .split("\n")
+      .map((path) => basename(path));
+    const listed = read("hooked-operator", "deploy", "kustomization.yaml").matchAll(
+      /- (.*\.yaml)/g,
+    );
+    const all = [...listed].map(([, name]) => name);
+    expect(status).toBe(0);
+    expect(all).toEqual(expect.arrayContaining([...written, "webhook-bindings.yaml"]));
+    // Everything that is listed is there: the files of the template, and those of webhooks.
+    expect(readdirSync(join(project, "deploy"))).toEqual(expect.arrayContaining(all));
+    const objects = (name: string) =>
+      parseAllDocuments(read("hooked-operator", "deploy", name)).map((one) => one.toJS());
+    const roles = written.flatMap(objects).filter(({ kind }) => kind.endsWith("Role"));
+    const bound = objects("webhook-bindings.yaml").map(({ roleRef }) => roleRef.name);
+    expect(bound).toEqual(roles.map(({ metadata }) => metadata.name));
+    const own = objects("role.yaml").map(({ metadata }) => metadata.name);
+    expect(own.filter((name) => bound.includes(name))).toEqual([]);
+    const [{ spec: service }] = objects("webhook-service.yaml") as [{ spec: { selector: object } }];
+    const pods = objects("operator.yaml").find(({ kind }) => kind === "Deployment").spec.template;
+    expect(pods.metadata.labels).toMatchObject(service.selector);
   });
 
   it.each([

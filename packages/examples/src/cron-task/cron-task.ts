@@ -15,7 +15,7 @@ import {
 } from "@holdfast/kubernetes";
 import { Cron } from "croner";
 import type { Job as JobObject } from "kubernetes-types/batch/v1.js";
-import { CronTask, Job } from "./resources.ts";
+import { CronTask, CronTasks, Job } from "./resources.ts";
 
 type Task = CachedObject<ObjectOf<typeof CronTask>>;
 type Child = CachedObject<JobObject>;
@@ -176,5 +176,6 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href)
     transport: process.env["KUBERNETES_SERVICE_HOST"] ? inCluster() : fromKubectl(),
     setup: cronTasks,
     health: { port: Number(process.env["PORT"] ?? 8_080) },
+    webhooks: { convert: [CronTasks], service: "cron-task" },
     signals: process,
   });

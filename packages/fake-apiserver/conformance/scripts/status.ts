@@ -49,6 +49,47 @@ export const status: readonly Script[] = [
     ],
   },
   {
+    name: "a write of the status takes no managed fields",
+    managers: true,
+    steps: [
+      apply(`${widgets}/a`, widget("a", { color: "red" }), { manager: "one" }),
+      mergePatch(`${widgets}/a/status`, {
+        metadata: { managedFields: [{}] },
+        status: { phase: "first" },
+      }),
+      mergePatch(`${widgets}/a/status`, {
+        metadata: { managedFields: [] },
+        status: { phase: "second" },
+      }),
+      jsonPatch(`${widgets}/a/status`, [
+        { op: "replace", path: "/metadata/managedFields/0/manager", value: "another" },
+        { op: "replace", path: "/status/phase", value: "third" },
+      ]),
+      jsonPatch(`${widgets}/a/status`, [
+        { op: "replace", path: "/metadata/managedFields/0/manager", value: "another" },
+      ]),
+      get(`${widgets}/a`, { id: "last" }),
+      put(`${widgets}/a/status`, {
+        ...widget(
+          "a",
+          { color: "red" },
+          {
+            resourceVersion: "$(last.metadata.resourceVersion)",
+            managedFields: [
+              {
+                ...{ manager: "given", operation: "Apply", fieldsType: "FieldsV1" },
+                apiVersion: "conformance.example.org/v1",
+                fieldsV1: { "f:spec": { "f:color": {} } },
+              },
+            ],
+          },
+        ),
+        status: { phase: "fourth" },
+      }),
+      apply(`${widgets}/a`, widget("a", { color: "blue" }), { manager: "one", force: false }),
+    ],
+  },
+  {
     name: "a put of the status with a stale version is 409",
     steps: [
       post(widgets, widget("a"), { id: "first" }),

@@ -19,10 +19,11 @@ import {
   type KubeObject,
   type OperatorSetup,
   type Resource,
+  type Webhook,
 } from "@holdfast/kubernetes";
 import * as fc from "fast-check";
 import { isEqual, own } from "../object/json.ts";
-import { anyResource, resourceList } from "../server/kinds.ts";
+import { anyResource, resourceList, webhookList } from "../server/kinds.ts";
 import type { NormalForm } from "../server/normal-form.ts";
 import { differenceOf } from "./difference.ts";
 import { PathProblem, PathWorld, type PathWorldOptions } from "./path-world.ts";
@@ -36,6 +37,7 @@ export const PATH_OPTIONS: Kinds<PathOptions<never>> = {
   setup: required(func),
   resource: required(anyResource),
   resources: resourceList,
+  webhooks: webhookList,
   specs: arbitrary,
   invalid: arbitrary,
   prepare: func,
@@ -61,6 +63,14 @@ export interface PathOptions<T extends KubeObject> {
    * @defaultValue none
    */
   readonly resources?: readonly Resource[] | undefined;
+
+  /**
+   * Admission webhooks, which the server asks about writes of the operator and about the specs. Those that they refuse belong
+   * into `invalid`.
+   *
+   * @defaultValue none
+   */
+  readonly webhooks?: readonly Webhook[] | undefined;
 
   /**
    * Specs that the operator must carry out.
@@ -280,11 +290,12 @@ function stepLine({ spec, isValid }: Step, index: number): string {
 
 function resolve<T extends KubeObject>(options: PathOptions<T>) {
   const given = read("options", options, "explorePaths", PATH_OPTIONS);
-  const { setup, resource, resources = [], specs, invalid, prepare, normalise } = given;
+  const { setup, resource, resources = [], webhooks, specs, invalid, prepare, normalise } = given;
   const { quiet = 600_000, maxLength = 4, runs = 100, seed = 1, path } = given;
   const explorer = new PathExplorer(resource, {
     setup,
     resources: [resource, ...resources],
+    webhooks,
     prepare,
     quiet,
     normalise: normalise as PathWorldOptions["normalise"],

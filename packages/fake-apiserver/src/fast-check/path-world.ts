@@ -8,6 +8,7 @@ import {
   type OperatorSetup,
   type Resource,
   runOperator,
+  type Webhook,
 } from "@holdfast/kubernetes";
 import { seededRandom } from "@holdfast/wait";
 import { ExploredApi } from "../explore/explored-api.ts";
@@ -20,6 +21,7 @@ import type { StateSnapshot } from "../server/state/api-state.ts";
 export interface PathWorldOptions {
   readonly setup: OperatorSetup;
   readonly resources: readonly Resource[];
+  readonly webhooks: readonly Webhook[] | undefined;
   readonly prepare: ((world: PathWorld) => unknown) | undefined;
   readonly normalise: NormalFormOptions["normalise"];
   readonly quiet: number;
@@ -65,9 +67,10 @@ export class PathWorld {
 
   private constructor(options: PathWorldOptions) {
     this.#options = options;
-    this.#api = new ExploredApi({ clock: this.clock, resources: options.resources });
     const { clock } = this;
-    new GarbageCollector({ api: this.#api, clock, resources: options.resources });
+    const { resources, webhooks } = options;
+    this.#api = new ExploredApi({ clock, resources, webhooks });
+    new GarbageCollector({ api: this.#api, clock, resources });
     this.client = this.#api.client;
     const fault = (request: FakeRequest): undefined => {
       if (request.headers[OPERATOR] !== undefined) this.#requests.push(request);

@@ -1,5 +1,5 @@
 import { LinkedController } from "@holdfast/clock";
-import type { KubeRequest, KubeResponse, Webhook, WebhookCaller } from "@holdfast/kubernetes";
+import type { KubeRequest, KubeResponse, Webhook } from "@holdfast/kubernetes";
 import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import { type ApiResponse, orRefusal, refusalOf, warningHeaders } from "./api-response.ts";
 import { Connections } from "./connections.ts";
@@ -22,6 +22,7 @@ import type { ResponseBody } from "./response-body.ts";
 import type { Rights } from "./rights.ts";
 import { WebhookAdmission } from "./webhooks/admission.ts";
 import { withFailures } from "./webhooks/conversion.ts";
+import type { HookContext } from "./webhooks/hook-cluster.ts";
 import { type Asked, reviewedVersion } from "./webhooks/matching.ts";
 import { Objects, type ObjectsOptions } from "./write/objects.ts";
 
@@ -33,7 +34,7 @@ export interface ApiServerOptions extends ObjectsOptions {
   readonly webhooks?: readonly Webhook[] | undefined;
 
   /** The operator of the webhooks. */
-  readonly webhookContext?: WebhookCaller["context"];
+  readonly webhookContext?: HookContext | undefined;
 
   /** How many requests the log keeps, at least. */
   readonly keptRequests: number;
@@ -68,7 +69,7 @@ export class ApiServer {
   readonly #objects: Objects;
   readonly hookFaults: HookFaults = new HookFaults();
   readonly webhooks: readonly Webhook[];
-  readonly #webhookContext: WebhookCaller["context"];
+  readonly #webhookContext: HookContext | undefined;
   #served: readonly ServedResource[];
 
   constructor(given: ApiServerOptions) {

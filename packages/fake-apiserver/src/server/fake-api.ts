@@ -1,4 +1,5 @@
 import type { Clock } from "@holdfast/clock";
+import { silentLogger } from "@holdfast/controller";
 import {
   between,
   func,
@@ -24,6 +25,7 @@ import { array, resourceList, webhookList } from "./kinds.ts";
 import { servedResources } from "./resource/served-resource.ts";
 import { type PolicyRule, Rights, type RoleManifest } from "./rights.ts";
 import { ApiState, type StateSnapshot } from "./state/api-state.ts";
+import { HookCluster, prepare } from "./webhooks/hook-cluster.ts";
 
 export const FAKE_API_OPTIONS: Kinds<FakeApiOptions> = {
   clock: required(loopClock),
@@ -79,7 +81,7 @@ export interface FakeApiOptions {
    * Admission webhooks, as the `webhooks.hooks` of an operator. The server asks them about writes as a real one does:
    * mutating ones in this order, then the schema, then all validating ones at once. Their rules, selectors and conditions
    * decide which; `failurePolicy` decides if one fails, see {@link FakeApi.intercept}. Conditions need the peer
-   * `@marcbachmann/cel-js`.
+   * `@marcbachmann/cel-js`. Their `setup` is called once; its informers have the objects of this server at each review.
    *
    * @defaultValue none
    */
@@ -204,11 +206,16 @@ export class FakeApi {
     });
     this.transport = transportOf(rights);
     this.client = new KubeClient({ transport: transportOf(), fieldManager: "fake-api", clock });
-    const client = new KubeClient({ transport: this.transport, fieldManager: "webhooks", clock });
+    const logger = silentLogger;
+    const common = { transport: this.transport, fieldManager: "webhooks", clock, logger };
+    const cluster = new HookCluster(common, ({ apiVersion, plural }) =>
+      served.some((one) => one.apiVersion === apiVersion && one.plural === plural),
+    );
+    const webhookContext = { client: cluster.client, clock, logger, cluster };
     this.server = new ApiServer({
-      ...{ state: this.state, clock, random, served, keptRequests },
-      ...{ webhooks, webhookContext: { client, clock } },
+      ...{ state: this.state, clock, random, served, keptRequests, webhooks, webhookContext },
     });
+    for (const hook of webhooks ?? []) prepare(hook, webhookContext);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { type JsonObject, metadataOf } from "../object/json.ts";
 import type { ApiResponse } from "./api-response.ts";
 import type { ApiCall } from "./request/api-call.ts";
-import { listObjects, requireKnownVersion } from "./request/list-objects.ts";
+import { listObjects, requireCache, requireKnownVersion } from "./request/list-objects.ts";
 import { representationOf } from "./request/representation.ts";
 import { selectorOf } from "./request/selector.ts";
 import { watchRequestOf } from "./watch/watch-request.ts";
@@ -73,6 +73,7 @@ function get(objects: Objects, call: ApiCall): ApiResponse {
 
 function watch({ state, clock, random, time }: Objects, call: ApiCall): ApiResponse {
   const request = watchRequestOf(call);
+  requireCache(state, call);
   const longest = MIN_WATCH * (1 + random());
   // Rejects a bad request before the head is sent, instead of in the stream.
   selectorOf(call);

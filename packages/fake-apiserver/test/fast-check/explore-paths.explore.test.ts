@@ -10,6 +10,7 @@ import {
   ownerOf,
   ownerReference,
   type Resource,
+  validating,
 } from "@holdfast/kubernetes";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -264,6 +265,19 @@ describe("invalid specs", () => {
     expect(await explore(correct, { invalid: fc.constant({ name: 5 }) })).toMatchObject({
       paths: 20,
     });
+  });
+
+  test("may be refused by a webhook", async () => {
+    let asked = 0;
+    const check = validating(Thing, {
+      handle({ object }) {
+        asked += 1;
+        return object.spec.note === "bad" ? [{ field: "spec.note", message: "is bad" }] : [];
+      },
+    });
+    const options = { invalid: fc.constant({ name: "ann", note: "bad" }), webhooks: [check] };
+    expect(await explore(correct, options)).toMatchObject({ paths: 20 });
+    expect(asked).toBeGreaterThan(20);
   });
 
   test("fail with the server's error if it refuses them for another reason", async () => {

@@ -120,6 +120,42 @@ describe("migrateStorage", () => {
     });
   });
 
+  it("looks at once at an object that was written meanwhile, and not at all others again", async () => {
+    const { api, clock, lines, work } = await flipped();
+    const stop = new AbortController();
+    const busy = { namespace: "default", name: "m4" };
+    let writes = 0;
+    await clock.run(async () => {
+      // A user who is faster each time, for a while.
+      const client = {
+        get: api.client.get.bind(api.client),
+        list: api.client.list.bind(api.client),
+        patch: async (...args: Parameters<typeof api.client.patch>) => {
+          if (args[1] === "default/m4" && writes < 20) {
+            writes += 1;
+            await api.client.patch(STORES_V2.v2, busy, { spec: { url: `w${writes}` } });
+          }
+          return await api.client.patch(...args);
+        },
+      };
+      const running = work({ client }, { retire: ["v1"] }).run(stop.signal);
+      await clock.sleep(60_001);
+      expect(lines.at(-1)).toBe("60: storage migrated");
+      stop.abort();
+      await running.catch(() => undefined);
+    });
+    expect(writes).toBe(20);
+    const patched = (name: string) =>
+      api.requests.filter((request) => request.verb === "patch" && request.name === name).length;
+    expect(patched("m4")).toBe(20 + 22);
+    expect(patched("m5")).toBe(2);
+    const { metadata } = await api.client.get(STORES_V2.v2, busy);
+    const entries = (metadata.managedFields ?? []) as { apiVersion: string }[];
+    expect(new Set(entries.map(({ apiVersion }) => apiVersion))).toEqual(
+      new Set(["holdfast.example.org/v2"]),
+    );
+  });
+
   it("keeps the list of versions while an object fails, and tries again after a minute", async () => {
     const { api, clock, lines, work } = await flipped();
     const facts: string[] = [];

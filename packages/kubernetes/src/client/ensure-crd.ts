@@ -195,7 +195,10 @@ async function isListed(
     await client.list(resource, { pageSize: 1, ...limits }).next();
     return true;
   } catch (error) {
-    if (findError(error, ApiError)?.status === 404) return false;
+    const { status, message = "" } = findError(error, ApiError) ?? {};
+    if (status === 404) return false;
+    // It is served: its objects can be read once the operator, which may wait here, converts them.
+    if (status === 500 && message.includes("conversion webhook for")) return true;
     throw error;
   }
 }

@@ -167,8 +167,6 @@ interface Target extends EntryTarget {
 interface Pass {
   written: number;
   failed: number;
-  /** Objects that have to be read again. */
-  open: number;
   error?: unknown;
 }
 
@@ -224,12 +222,12 @@ class Migration {
 
   async #migrate(definition: StoredObject<Definition>, signal: AbortSignal): Promise<boolean> {
     for (;;) {
-      const { written, failed, open, error } = await this.#pass(signal);
+      const { written, failed, error } = await this.#pass(signal);
       if (failed > 0) {
         this.#log("warn", { failed, err: error }, "storage not migrated; tried again in a minute");
         return false;
       }
-      if (written + open === 0) break;
+      if (written === 0) break;
     }
     const { version } = this.#resource;
     const { resourceVersion } = definition.metadata;
@@ -246,13 +244,14 @@ class Migration {
 
   /** One patch for each object. */
   async #pass(signal: AbortSignal): Promise<Pass> {
-    const pass: Pass = { written: 0, failed: 0, open: 0 };
+    const pass: Pass = { written: 0, failed: 0 };
     const objects = this.#context.client.list(metadataOf(this.#resource), { signal });
     const worker = async (): Promise<void> => {
       for (;;) {
         const { value, done } = await objects.next();
         if (done === true) return;
-        await this.#write(value as Listed, pass, signal);
+        let object: Listed | undefined = value as Listed;
+        while (object !== undefined) object = await this.#write(object, pass, signal);
       }
     };
     const workers = await Promise.allSettled(Array.from({ length: WIDTH }, worker));
@@ -260,7 +259,8 @@ class Migration {
     return pass;
   }
 
-  async #write(object: Listed, pass: Pass, signal: AbortSignal): Promise<void> {
+  /** @returns the object as it is now, if it has to be written again */
+  async #write(object: Listed, pass: Pass, signal: AbortSignal): Promise<Listed | undefined> {
     const { client, metrics } = this.#context;
     const { resourceVersion } = object.metadata;
     const patch = this.#patchOf(object.metadata);
@@ -273,16 +273,23 @@ class Migration {
       this.#count(metrics, "migrated");
     } catch (error) {
       if (signal.aborted) throw error;
-      if (isApiError(error, "NotFound")) return;
+      if (isApiError(error, "NotFound")) return undefined;
       // Somebody else has written it, in the stored version; its managed fields may be of any.
-      if (isApiError(error, "Conflict")) {
-        if (this.#target.from.size > 0) pass.open += 1;
-        return;
-      }
+      if (isApiError(error, "Conflict"))
+        return this.#target.from.size > 0 ? await this.#read(object, signal) : undefined;
       pass.failed += 1;
       pass.error = error;
       this.#count(metrics, "failed");
     }
+    return undefined;
+  }
+
+  /** By a list, to which the migration has a right. */
+  async #read({ metadata }: Listed, signal: AbortSignal): Promise<Listed | undefined> {
+    const { name, namespace } = metadata;
+    const options = { ...(namespace && { namespace }), fields: { "metadata.name": name }, signal };
+    const found = this.#context.client.list(metadataOf(this.#resource), options);
+    return (await found.next()).value as Listed | undefined;
   }
 
   /** Only for the version that was listed: a Conflict otherwise. */

@@ -129,7 +129,8 @@ function roleOf({ service, namespace, certificate }: WebhookManifestsOptions): o
   return {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "Role",
-    metadata: { name: service, namespace },
+    // The role of the operator itself may have the name of its Service.
+    metadata: { name: secretOf({ service }), namespace },
     rules,
   };
 }

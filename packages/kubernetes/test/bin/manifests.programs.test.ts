@@ -164,7 +164,7 @@ describe("manifests", () => {
     });
     expect(read("webhook-role.yaml")).toMatchObject({
       kind: "Role",
-      metadata: { name: "hooks", namespace: "cron" },
+      metadata: { name: "hooks-certificates", namespace: "cron" },
       rules: [
         { resourceNames: ["hooks-certificates"], verbs: ["get", "list", "watch", "update"] },
         { verbs: ["create"] },

@@ -100,6 +100,14 @@ describe("ensureCrd", () => {
     );
   });
 
+  it("does not wait for the conversion of a version, which its caller may do", async () => {
+    const message = 'conversion webhook for example.org/v1, Kind=Greeting failed: Post "": refused';
+    const unconverted: Answer = { status: 500, body: { kind: "Status", message, code: 500 } };
+    const { clock, client, requests } = world(missing, stored(), established, unconverted, list);
+    await clock.run(() => ensureCrd(client, manifest, { retries: 0 }));
+    expect(requests.length).toBe(5);
+  });
+
   it("waits while a definition that was deleted meanwhile is not there", async () => {
     const { clock, client } = world(missing, stored(), missing, stored(), established, list, list);
     await clock.run(() => ensureCrd(client, manifest));

@@ -60,6 +60,11 @@ export class Candidate implements AsyncDisposable {
     return this.#terms.map((term) => ({ ...term, until: term.until ?? this.#killedAt }));
   }
 
+  /** Resolves when the program says that it is up. */
+  get up(): Promise<void> {
+    return this.#up.promise;
+  }
+
   get isLeader(): boolean {
     const last = this.terms.at(-1);
     return last !== undefined && last.until === undefined;

@@ -1,6 +1,7 @@
+import { messageOf } from "@holdfast/kit";
 import { defined, isObject, type JsonObject, parseJson } from "../../object/json.ts";
 import { badRequest, expired, Failure } from "../failure.ts";
-import { asServed } from "../resource/normalize.ts";
+import { asServed, requireVersion } from "../resource/normalize.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { ObjectStore, View } from "../state/object-store.ts";
@@ -37,6 +38,7 @@ export function listPage(state: ApiState, call: ApiCall): ListPage {
   const limit = limitOf(query);
   integerOf(query, "timeoutSeconds");
   requireListOptions(query, "list");
+  if (limit === Number.POSITIVE_INFINITY) requireCache(state, call);
   const token = query.get("continue");
   const from = token ? parseToken(token) : undefined;
   const version = versionOf(state, store, call, from);
@@ -52,8 +54,27 @@ export function listPage(state: ApiState, call: ApiCall): ListPage {
   return { objects: page.objects.map((object) => listed(served, object)), metadata };
 }
 
+/**
+ * Lists without pages, and watches, are those of a cache, which a server cannot fill while one object of the resource is
+ * stored in a version that is gone.
+ *
+ * @throws Failure that asks to come again
+ */
+export function requireCache(state: ApiState, { served }: ApiCall): void {
+  const { apiVersion, kind, storeKey, versions } = served;
+  if (versions === undefined) return;
+  try {
+    for (const object of state.store(storeKey).objects.values()) requireVersion(served, object);
+  } catch (error) {
+    const message = `storage is (re)initializing: failed to list ${apiVersion}, Kind=${kind}: ${messageOf(error)}`;
+    const details = { retryAfterSeconds: 1 };
+    throw new Failure(429, { reason: "TooManyRequests", message, details });
+  }
+}
+
 /** @throws Failure for an object that does not convert, after the wait for the cache of its version */
 function listed(served: ServedResource, object: JsonObject): JsonObject {
+  requireVersion(served, object);
   try {
     return asServed(served, object);
   } catch (error) {

@@ -1,6 +1,7 @@
 import { applySchema, prune } from "../../crd-rules/validation/schema.ts";
 import { isObject, type JsonObject, without } from "../../object/json.ts";
 import { cleanMetadata } from "../../object/metadata.ts";
+import { Failure } from "../failure.ts";
 import { knownFields } from "./decode.ts";
 import type { ServedResource } from "./served-resource.ts";
 
@@ -49,6 +50,14 @@ export function asServed(served: ServedResource, object: JsonObject): JsonObject
   if (isBuiltIn || object["apiVersion"] === apiVersion) return object;
   const { apiVersion: _, kind, metadata, ...content } = convertedTo(served, object, apiVersion);
   return { apiVersion, kind, metadata, ...prune(schema, content) };
+}
+
+/** @throws Failure for an object that is stored in a version which its resource no longer has */
+export function requireVersion({ versions }: ServedResource, object: JsonObject): void {
+  const stored = String(object["apiVersion"]);
+  if (versions?.has(stored) !== false) return;
+  const message = `request to convert CR from an invalid group/version: ${stored}`;
+  throw new Failure(500, { message });
 }
 
 /**

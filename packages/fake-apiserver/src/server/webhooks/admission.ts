@@ -1,6 +1,6 @@
 // The webhooks of one request.
 
-import type { Webhook, WebhookCaller } from "@holdfast/kubernetes";
+import type { Webhook } from "@holdfast/kubernetes";
 import {
   isEqual,
   isObject,
@@ -18,6 +18,7 @@ import { asServed } from "../resource/normalize.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
 import type { Objects } from "../write/objects.ts";
 import { ask, patchIn, WebhookError } from "./ask.ts";
+import type { HookContext } from "./hook-cluster.ts";
 import { meetsConditions, reviewedVersion, selectsNamespace, selectsObject } from "./matching.ts";
 import { requestOf } from "./review-request.ts";
 
@@ -27,7 +28,7 @@ export interface AdmissionOptions {
   readonly hooks: readonly Webhook[];
   readonly served: readonly ServedResource[];
   readonly faults: HookFaults;
-  readonly context: WebhookCaller["context"];
+  readonly context: HookContext | undefined;
 
   /** Ends all waits of the request. */
   readonly signal: AbortSignal;

@@ -1,9 +1,10 @@
 import { aborted, type Clock } from "@holdfast/clock";
 import { messageOf } from "@holdfast/kit";
-import type { Webhook, WebhookCaller } from "@holdfast/kubernetes";
+import type { Webhook } from "@holdfast/kubernetes";
 import { isTimeoutError, RetryAfterError, retry, withTimeout } from "@holdfast/wait";
 import { isObject, type JsonObject } from "../../object/json.ts";
 import type { HookFault } from "../faults.ts";
+import type { HookContext } from "./hook-cluster.ts";
 
 /** A webhook has no answer, or one that is none. Its `failurePolicy` decides. */
 export class WebhookError extends Error {
@@ -16,7 +17,7 @@ export interface AskOptions {
 
   /** Ends the wait. */
   readonly signal: AbortSignal;
-  readonly context: WebhookCaller["context"];
+  readonly context: HookContext | undefined;
 
   /** The fault of the next try. */
   readonly nextFault: () => HookFault | undefined;
@@ -40,7 +41,8 @@ export async function ask(
     const fault = nextFault();
     await meet(fault, clock, ends);
     if (fault?.type === "refuses") return { uid: request["uid"], allowed: false, status: fault };
-    return await hook.review(request as never, { signal: ends, context });
+    const review = () => hook.review(request as never, { signal: ends, context });
+    return await (context === undefined ? review() : context.cluster.during(ends, review));
   };
   const label = `webhook ${name}`;
   const shouldRetry = ({ error }: { readonly error: unknown }): boolean =>

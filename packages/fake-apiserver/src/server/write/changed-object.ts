@@ -49,8 +49,8 @@ export async function changedObject(
 ): Promise<AdmittedWrite> {
   const { served, subresource, name, admission } = call;
   const planned = updatedObject(call, old, submitted, options);
-  const given = metadataOf(submitted)["managedFields"];
-  const { managedFields } = hasNoManagers(submitted)
+  const given = givenManagers(call, submitted);
+  const { managedFields } = hasNoManagers(given)
     ? {}
     : metadataOf(ownedAfterUpdate(old, planned, { call, options, now: objects.now(), given }));
   const read = (one: JsonObject): JsonObject =>
@@ -101,9 +101,14 @@ function updatedObject(
   return { ...next, metadata };
 }
 
-/** Whether a submitted object asks to forget its managers: by an empty entry as the only one. */
-function hasNoManagers(submitted: JsonObject): boolean {
-  const managers = metadataOf(submitted)["managedFields"];
+/** The managers that come with a write. One of the status of a custom resource brings none. */
+function givenManagers({ served, subresource }: ApiCall, submitted: JsonObject): unknown {
+  if (subresource === "status" && !served.isBuiltIn) return undefined;
+  return metadataOf(submitted)["managedFields"];
+}
+
+/** Whether a write asks to forget the managers of its object: by an empty entry as the only one. */
+function hasNoManagers(managers: unknown): boolean {
   return Array.isArray(managers) && managers.length === 1 && isEqual(managers[0], {});
 }
 

@@ -5,7 +5,7 @@ import { orderedMetadata } from "../../object/metadata.ts";
 import { notFound } from "../failure.ts";
 import { type ApiCall, keyOfCall } from "../request/api-call.ts";
 import { listPage } from "../request/list-objects.ts";
-import { asServed, asStored, withoutUnwantedNulls } from "../resource/normalize.ts";
+import { asServed, asStored, requireVersion, withoutUnwantedNulls } from "../resource/normalize.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
 import type { ApiState } from "../state/api-state.ts";
 import type { WriteOptions } from "./write-options.ts";
@@ -60,7 +60,9 @@ export class Objects {
   /** The object that a call names, or undefined. */
   find(call: ApiCall): JsonObject | undefined {
     const found = this.state.store(call.served.storeKey).get(keyOfCall(call, call.name));
-    return found && asServed(call.served, found);
+    if (found === undefined) return undefined;
+    requireVersion(call.served, found);
+    return asServed(call.served, found);
   }
 
   /** @throws Failure if the object does not exist */

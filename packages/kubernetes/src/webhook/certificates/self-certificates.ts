@@ -34,20 +34,33 @@ export interface SelfCertificatesOptions {
   readonly clock: Clock;
   readonly random: Random | undefined;
   readonly logger: Logger;
+  /** Default: {@link TIMES}. */
+  readonly times?: CertificateTimes;
+}
+
+/** Times of certificates, in milliseconds. */
+export interface CertificateTimes {
+  readonly authority: number;
+  readonly leaf: number;
+  /** Time before now from which a certificate holds: clocks of other machines are behind. */
+  readonly backdate: number;
+  /** Time between two steps of a rotation: all replicas have followed by then. */
+  readonly settle: number;
+  /** Longest time between two looks. */
+  readonly period: number;
 }
 
 export const SECRET: Resource<SecretObject> = builtIn<SecretObject>("v1", "Secret");
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const AUTHORITY_LIFE = 3_650 * DAY;
-const LEAF_LIFE = 90 * DAY;
-/** Clocks of other machines are behind. */
-const BACKDATE = HOUR;
-/** Time between two steps of a rotation: all replicas have followed by then. */
-const SETTLE = HOUR;
-/** Longest time between two looks. */
-const PERIOD = 600_000;
+const TIMES: CertificateTimes = {
+  authority: 3_650 * DAY,
+  leaf: 90 * DAY,
+  backdate: HOUR,
+  settle: HOUR,
+  period: HOUR / 6,
+};
 
 /**
  * Certificates that the replicas of an operator make themselves, and share in one Secret. Each replica follows the Secret
@@ -55,6 +68,7 @@ const PERIOD = 600_000;
  */
 export class SelfCertificates implements Certificates {
   readonly #options: SelfCertificatesOptions;
+  readonly #times: CertificateTimes;
   readonly #cluster: Cluster;
   readonly #controller: Controller;
   /** Objects of this pass, as they were read. */
@@ -65,6 +79,7 @@ export class SelfCertificates implements Certificates {
 
   constructor(options: SelfCertificatesOptions) {
     this.#options = options;
+    this.#times = options.times ?? TIMES;
     const { transport, operator, clock, random, logger, secret, targets } = options;
     const common = { clock, random, logger };
     this.#cluster = new Cluster({
@@ -86,7 +101,7 @@ export class SelfCertificates implements Certificates {
       sources: watched.map((informer) => informer.source({ to: () => ["certificates"] })),
       reconcile: async ({ signal }) => {
         await this.#pass(signal);
-        return { requeueAfter: PERIOD };
+        return { requeueAfter: this.#times.period };
       },
     });
   }
@@ -113,7 +128,12 @@ export class SelfCertificates implements Certificates {
   async #pass(signal: AbortSignal): Promise<void> {
     const { clock, names, targets } = this.#options;
     const pass = keepCertificates<KeyedState>({
-      ...{ bundles: targets.length, shown: this.#shown, now: clock.now(), settle: SETTLE },
+      ...{
+        bundles: targets.length,
+        shown: this.#shown,
+        now: clock.now(),
+        settle: this.#times.settle,
+      },
       names: namesOf(names),
     });
     let step = pass.next();
@@ -204,11 +224,13 @@ export class SelfCertificates implements Certificates {
     readonly last: readonly string[];
   }): Promise<KeyedState> {
     const { clock, operator, names, logger } = this.#options;
+    const times = this.#times;
     const now = clock.now();
-    const from = now - BACKDATE;
+    const from = now - times.backdate;
     const authority = () =>
-      newAuthority(`${operator} webhooks`, { from, to: now + AUTHORITY_LIFE });
-    const leaf = (by: KeyedState["authority"]) => newLeaf(by, names, { from, to: now + LEAF_LIFE });
+      newAuthority(`${operator} webhooks`, { from, to: now + times.authority });
+    const leaf = (by: KeyedState["authority"]) =>
+      newLeaf(by, names, { from, to: now + times.leaf });
     logger.info({ step }, "certificates of webhooks change");
     if (state === undefined || step === "create") {
       const by = await authority();

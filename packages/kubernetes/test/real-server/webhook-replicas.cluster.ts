@@ -1,0 +1,266 @@
+// Replicas of a webhook server as processes, which are killed and frozen under load.
+import { X509Certificate } from "node:crypto";
+import { realClock } from "@holdfast/clock";
+import { atUrl, builtIn, KubeClient, type KubeObject } from "@holdfast/kubernetes";
+import { poll } from "@holdfast/wait";
+import { describe, expect } from "vitest";
+import { ApiServer } from "../../../../services/apiserver.mjs";
+import { ownServerTest } from "../../../../test/cluster.ts";
+import { freePort } from "../../../../test/free-port.ts";
+import { addressed, webhookManifests } from "../../src/webhook/webhook-manifests.ts";
+import { Candidate } from "./candidate.ts";
+import { check, Tasks } from "./replica-task.mjs";
+
+const SERVICE = "hooks";
+const NAMESPACE = "default";
+const PLACE = { service: SERVICE, namespace: NAMESPACE, certificate: undefined };
+
+const ADMISSION = "admissionregistration.k8s.io/v1";
+const Configuration = builtIn<KubeObject>(ADMISSION, "ValidatingWebhookConfiguration");
+const Service = builtIn<KubeObject>("v1", "Service");
+const Secret = builtIn<KubeObject & { data?: Record<string, string> }>("v1", "Secret");
+const Crd = builtIn<KubeObject>("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+const EndpointSlice = builtIn<KubeObject>("discovery.k8s.io/v1", "EndpointSlice");
+
+interface Replica {
+  readonly process: Candidate;
+  readonly port: number;
+}
+
+/** A time on the monotonic clock in which calls of a replica may fail: from its death until its endpoint is gone. */
+interface Death {
+  readonly from: number;
+  until: number;
+}
+
+interface Failure {
+  readonly from: number;
+  readonly until: number;
+  readonly text: string;
+}
+
+/** Milliseconds in which an API server follows a change of its endpoints. */
+const FOLLOWS = 1_000;
+
+/** A server, two replicas, and users who write all the time. */
+class World implements AsyncDisposable {
+  readonly client: KubeClient;
+  readonly failures: Failure[] = [];
+  calls = 0;
+  replicas: Replica[] = [];
+  readonly #server: ApiServer;
+  readonly #args: readonly string[];
+  readonly #deaths: Death[] = [];
+  readonly #end = new AbortController();
+  #started = 0;
+  #load: Promise<unknown> = Promise.resolve();
+
+  private constructor(server: ApiServer, args: readonly string[]) {
+    const { url, ca, adminToken } = server;
+    this.#server = server;
+    this.#args = args;
+    this.client = new KubeClient({ transport: atUrl(url, { ca, token: () => adminToken }) });
+  }
+
+  /** @param args - the last ones of `webhook-replica.mjs` */
+  static async start(
+    args: readonly string[],
+    failurePolicy: "Fail" | "Ignore" = "Fail",
+  ): Promise<World> {
+    const world = new World(await ApiServer.start(), args);
+    const { client } = world;
+    const { configuration, ...rest } = check;
+    const hook = { ...rest, configuration: { ...configuration, failurePolicy } };
+    const manifests = webhookManifests({ ...PLACE, hooks: [hook], converted: [] });
+    await client.create(Service, manifests.get("webhook-service") as object);
+    await client.create(Configuration, manifests.get("validating-webhooks") as object);
+    await client.create(Crd, addressed(Tasks.crd, PLACE));
+    world.replicas = await Promise.all([world.startReplica(), world.startReplica()]);
+    return world;
+  }
+
+  async startReplica(): Promise<Replica> {
+    const name = `replica-${++this.#started}`;
+    const port = await freePort();
+    const program = { program: "webhook-replica.mjs", args: [`${port}`, ...this.#args] };
+    const process = new Candidate(name, NAMESPACE, this.#server, program);
+    const ended = process.exited.then((code) => Promise.reject(new Error(`${name}: ${code}`)));
+    ended.catch(() => undefined);
+    await Promise.race([process.up, ended]);
+    await this.client.create(EndpointSlice, {
+      metadata: {
+        ...{ name, namespace: NAMESPACE },
+        labels: { "kubernetes.io/service-name": SERVICE },
+      },
+      addressType: "IPv4",
+      endpoints: [{ addresses: ["127.0.0.1"], conditions: { ready: true } }],
+      ports: [{ name: "", port, protocol: "TCP" }],
+    } as object);
+    return { process, port };
+  }
+
+  /** Kills the first replica after another one has come, and takes its endpoint away. */
+  async kill(): Promise<void> {
+    const [first, second] = this.replicas as [Replica, Replica];
+    const third = await this.startReplica();
+    const death = { from: realClock.monotonic(), until: Number.POSITIVE_INFINITY };
+    this.#deaths.push(death);
+    await first.process.kill();
+    await realClock.sleep(FOLLOWS); // in a cluster its endpoint goes with its probe
+    await this.client.delete(EndpointSlice, {
+      name: first.process.identity,
+      namespace: NAMESPACE,
+    });
+    death.until = realClock.monotonic() + FOLLOWS;
+    this.replicas = [second, third];
+  }
+
+  /** Failures but those of calls while a replica was dead and its endpoint there. */
+  get unexplained(): Failure[] {
+    const ofDead = /connection refused|connection reset|broken pipe|EOF/;
+    const isOfDead = ({ from, until, text }: Failure): boolean =>
+      ofDead.test(text) && this.#deaths.some((death) => death.from <= until && from <= death.until);
+    return this.failures.filter((failure) => !isOfDead(failure));
+  }
+
+  /** Lets users write, each an object of its own, in a version. */
+  load(versions: readonly ("v1" | "v2")[]): void {
+    const writer = async (version: "v1" | "v2", index: number): Promise<void> => {
+      const metadata = { name: `task-${index}`, namespace: NAMESPACE };
+      const isFirst = version === "v1";
+      for (let n = 0; !this.#end.signal.aborted; n++) {
+        const from = realClock.monotonic();
+        const spec = isFirst ? { at: `${n}` } : { minute: `${n}` };
+        this.calls++;
+        await this.client
+          .apply(Tasks[version] as typeof Tasks.v1, { metadata, spec } as never, { retries: 0 })
+          .catch((error: Error) => {
+            this.failures.push({ from, until: realClock.monotonic(), text: error.message });
+          });
+      }
+    };
+    this.#load = Promise.all(versions.map(writer));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.abort();
+    await this.#load;
+    for (const { process } of this.replicas) await process[Symbol.asyncDispose]();
+    await this.#server[Symbol.asyncDispose]();
+  }
+}
+
+const SECOND = 1_000;
+const TIMES = {
+  authority: 18 * SECOND,
+  leaf: 6 * SECOND,
+  backdate: SECOND,
+  settle: 2.5 * SECOND,
+  period: 200,
+};
+
+/** The certificates that the replicas have had. */
+class Rotations {
+  readonly authorities: Set<string> = new Set();
+  readonly leaves: Set<string> = new Set();
+  readonly #client: KubeClient;
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  /** Reads the Secret. Returns the instant from which the authority is to be replaced. */
+  async due(): Promise<number> {
+    const ref = { name: `${SERVICE}-certificates`, namespace: NAMESPACE };
+    const { data = {} } = await this.#client.get(Secret, ref);
+    const text = (name: string) => Buffer.from(data[name] ?? "", "base64").toString();
+    this.authorities.add(text("ca.crt"));
+    this.leaves.add(text("tls.crt"));
+    const { validFrom, validTo } = new X509Certificate(text("ca.crt"));
+    const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];
+    return from + ((to - from) * 2) / 3;
+  }
+
+  /** Waits until an instant of the wall clock, with an eye on the Secret. */
+  async until(instant: number): Promise<void> {
+    while (realClock.now() < instant) {
+      await this.due();
+      await realClock.sleep(Math.min(200, Math.max(0, instant - realClock.now())));
+    }
+  }
+}
+
+/** Freezes a replica over the steps of a rotation: when the next authority comes, and when it begins to sign. */
+async function freezeOverRotation(world: World, rotations: Rotations): Promise<void> {
+  const due = await rotations.due();
+  for (const step of [due, due + TIMES.settle]) {
+    await rotations.until(step - 300);
+    const [frozen] = world.replicas as [Replica];
+    frozen.process.freeze();
+    await rotations.until(step + 700);
+    frozen.process.thaw();
+  }
+}
+
+describe("two replicas that make their certificates", () => {
+  ownServerTest(
+    "lose no call over ten authorities, with a handshake for each call, while replicas are frozen and killed",
+    async () => {
+      await using world = await World.start([JSON.stringify(TIMES), "true"]);
+      const rotations = new Rotations(world.client);
+      world.load(["v1", "v1", "v2"]);
+      while (rotations.authorities.size < 11 || rotations.leaves.size < 51) {
+        await freezeOverRotation(world, rotations);
+        await world.kill();
+        await rotations.until((await rotations.due()) - SECOND);
+      }
+      const { size: authorities } = rotations.authorities;
+      console.log(
+        `${world.calls} writes over ${authorities} authorities and ${rotations.leaves.size} leaves; ${world.failures.length} failed, all of the dead`,
+      );
+      expect(world.unexplained).toEqual([]);
+      expect(world.calls).toBeGreaterThan(500);
+    },
+    290_000,
+  );
+
+  ownServerTest(
+    "lose calls without the wait between two steps of a rotation",
+    async () => {
+      await using world = await World.start([JSON.stringify({ ...TIMES, settle: 0 }), "true"]);
+      const rotations = new Rotations(world.client);
+      world.load(["v1", "v1", "v2"]);
+      while (world.failures.length === 0) await freezeOverRotation(world, rotations);
+      expect(world.unexplained[0]?.text).toContain("x509: certificate signed by unknown authority");
+    },
+    120_000,
+  );
+});
+
+describe("a replica that is killed under load", () => {
+  ownServerTest(
+    "costs no call with failurePolicy Ignore",
+    async () => {
+      await using world = await World.start(["null"], "Ignore");
+      world.load(["v1", "v1", "v1", "v1"]);
+      for (let kills = 0; kills < 5; kills++) await world.kill();
+      expect(world.failures).toEqual([]);
+      expect(world.calls).toBeGreaterThan(500);
+    },
+    120_000,
+  );
+
+  ownServerTest(
+    "costs no call with failurePolicy Fail once its endpoint is gone",
+    async () => {
+      await using world = await World.start(["null"]);
+      world.load(["v1", "v1", "v2", "v2"]);
+      for (let kills = 0; kills < 5; kills++) await world.kill();
+      await poll(() => world.calls > 500, { timeout: 60_000 });
+      console.log(`${world.calls} writes over 5 kills, ${world.failures.length} failed meanwhile`);
+      expect(world.unexplained).toEqual([]);
+      expect(world.failures.length).toBeGreaterThan(0);
+    },
+    120_000,
+  );
+});
