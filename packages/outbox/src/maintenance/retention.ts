@@ -16,7 +16,7 @@ const BATCH_DELAY = 50;
 /** Options for {@link Retention}. Durations are in milliseconds. */
 export interface RetentionOptions extends LockedTaskOptions {
   /** Where the messages are. */
-  readonly store: Pick<OutboxStore<never>, "removeDelivered" | "restriction">;
+  readonly store: Pick<OutboxStore<never>, "removeDelivered" | "removeOnce" | "restriction">;
 
   /**
    * From the end of one round to the start of the next. Above 0, finite.
@@ -34,7 +34,7 @@ export interface RetentionOptions extends LockedTaskOptions {
   readonly olderThan?: number | undefined;
 
   /**
-   * The number of messages removed by one request. Whole, at least 1.
+   * The number of messages, or keys, removed by one request. Whole, at least 1.
    *
    * @defaultValue `1_000`
    */
@@ -42,8 +42,8 @@ export interface RetentionOptions extends LockedTaskOptions {
 }
 
 /**
- * Removes messages that were delivered long ago, in small batches. Dead letters stay until they are replayed
- * or discarded.
+ * Removes messages that were delivered long ago, in small batches, and the keys of unique messages and of
+ * `Outbox.once` whose time is over. Dead letters stay until they are replayed or discarded.
  *
  * It runs in every process, and works in one at a time: the holder of a lock. The lock may be that of
  * `Recovery`; then the two take turns. Each round that removed messages reports how many, as an
@@ -83,35 +83,47 @@ export class Retention extends LockedTask {
   }
 
   /**
-   * Removes batch by batch, until one is not full.
+   * Removes messages batch by batch, until one is not full, and then keys.
    *
    * @internal
    */
-  protected override async round({ signal, lost }: Leadership): Promise<void> {
+  protected override async round(leadership: Leadership): Promise<void> {
     const { store, clock, olderThan, batch } = this.#options;
-    const before = Math.floor(clock.now() - olderThan);
+    const now = Math.floor(clock.now());
     let count = 0;
+    try {
+      await this.#inBatches(leadership, async (own) => {
+        const removed = await store.removeDelivered(now - olderThan, batch, own);
+        count += removed;
+        return removed;
+      });
+    } finally {
+      if (count > 0) report({ type: "removed", count }, this.#options);
+    }
+    await this.#inBatches(leadership, (own) => store.removeOnce(now, batch, own));
+  }
+
+  async #inBatches(
+    { signal, lost }: Leadership,
+    remove: (own: AbortSignal) => Promise<number>,
+  ): Promise<void> {
+    const { clock, batch } = this.#options;
     let took = 0;
-    const removeBatch = async (): Promise<number> => {
+    const run = async (): Promise<number> => {
       const began = clock.monotonic();
-      const removed = await this.request((own) => store.removeDelivered(before, batch, own), lost);
+      const removed = await this.request(remove, lost);
       took = clock.monotonic() - began;
-      count += removed;
       return removed;
     };
     const delay = (): number => Math.max(BATCH_DELAY, took);
     const isDone = (removed: number): boolean => removed < batch;
-    try {
-      await loop({ run: removeBatch, isDone, delay, signal, clock });
-    } finally {
-      if (count > 0) report({ type: "removed", count }, this.#options);
-    }
+    await loop({ run, isDone, delay, signal, clock });
   }
 }
 
 export const RETENTION_OPTIONS: Kinds<RetentionOptions> = {
   ...LOCKED_TASK_OPTIONS,
-  store: required(methods("removeDelivered")),
+  store: required(methods("removeDelivered", "removeOnce")),
   olderThan: positive,
   batch: count,
 };
