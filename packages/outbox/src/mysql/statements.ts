@@ -221,8 +221,10 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
   const [key, isFirst] =
     order === "key" ? [", `key`", `, m.sequence = ${firstOf("m.`key`")} AS is_first`] : ["", ""];
   /** A look finds more than are needed, so not all of one lane. In order, a full look says that there may be more. */
-  const limitIn = (lanes: readonly Lane[], { limit }: Look): number =>
-    order === "key" ? limit : Math.ceil(limit / Math.min(lanes.length, 4));
+  const limitIn = (lanes: readonly Lane[], { limit }: Look): number => {
+    const topics = new Set(lanes.map((lane) => (typeof lane === "object" ? lane.topic : lane)));
+    return order === "key" ? limit : Math.ceil(limit / Math.min(topics.size, 4));
+  };
   const laneOf = (lane: Lane, look: Look): string => {
     const { index, at, where } = partOf(lane, look);
     return `(
