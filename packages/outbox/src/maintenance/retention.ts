@@ -1,5 +1,5 @@
 import type { Leadership } from "@holdfast/controller";
-import { count, type Kinds, methods, positive, read, required } from "@holdfast/kit";
+import { above, count, type Kinds, methods, read, required } from "@holdfast/kit";
 import { loop } from "@holdfast/wait";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { type Resolved, report } from "../task.ts";
@@ -26,8 +26,8 @@ export interface RetentionOptions extends LockedTaskOptions {
   readonly interval?: number | undefined;
 
   /**
-   * How long a delivered message is kept, from its delivery. Above 0, finite. Keep it longer than consumers
-   * remember ids, to look messages up for them.
+   * How long a delivered message is kept, from its delivery. Above 0; `Infinity` keeps all. Keep it longer than
+   * consumers remember ids, to look messages up for them.
    *
    * @defaultValue `604_800_000`, a week
    */
@@ -91,12 +91,13 @@ export class Retention extends LockedTask {
     const { store, clock, olderThan, batch } = this.#options;
     const now = Math.floor(clock.now());
     let count = 0;
+    const removeDelivered = async (own: AbortSignal): Promise<number> => {
+      const removed = await store.removeDelivered(now - olderThan, batch, own);
+      count += removed;
+      return removed;
+    };
     try {
-      await this.#inBatches(leadership, async (own) => {
-        const removed = await store.removeDelivered(now - olderThan, batch, own);
-        count += removed;
-        return removed;
-      });
+      if (Number.isFinite(olderThan)) await this.#inBatches(leadership, removeDelivered);
     } finally {
       if (count > 0) report({ type: "removed", count }, this.#options);
     }
@@ -124,7 +125,7 @@ export class Retention extends LockedTask {
 export const RETENTION_OPTIONS: Kinds<RetentionOptions> = {
   ...LOCKED_TASK_OPTIONS,
   store: required(methods("removeDelivered", "removeOnce")),
-  olderThan: positive,
+  olderThan: above(0),
   batch: count,
 };
 

@@ -136,8 +136,7 @@ export abstract class OutboxService<Tx extends object> extends Outbox<Tx> {
     const common = { storeTimeout, jitter, onEvent, logger, clock, random };
     const task = { ...common, name: identity, store, lock: lock ?? backend.lock };
     this.#manager.add(new Recovery(task));
-    if (keepDelivered !== Number.POSITIVE_INFINITY)
-      this.#manager.add(new Retention({ ...task, olderThan: keepDelivered }));
+    this.#manager.add(new Retention({ ...task, olderThan: keepDelivered }));
     this.#migrate = async () => {
       const applied = await backend.migrate();
       if (lock === undefined) await backend.lock.createTable?.();
