@@ -134,9 +134,13 @@ export class MySqlStore implements OutboxStore<Queryable> {
     now: number,
   ): Promise<readonly SavedMessage[]> {
     const saved: SavedMessage[] = [];
-    for (const part of partsOf(pendingMessages(messages, now))) {
+    const parts = partsOf(pendingMessages(messages, now));
+    const [row] = await tx.query(this.#sql.now);
+    const serverNow = Number(row?.["now"]);
+    for (const part of parts) {
       // An insert that meets one that is there has saved none.
-      const isSaved = part.length > 1 && (await isNew(() => tx.query(this.#sql.insertAll(part))));
+      const isSaved =
+        part.length > 1 && (await isNew(() => tx.query(this.#sql.insertAll(part, serverNow))));
       if (isSaved) saved.push(...part.map(({ message }) => ({ ...message, isNew: true })));
       else for (const pending of part) saved.push(await this.#saveOne(tx, pending));
     }

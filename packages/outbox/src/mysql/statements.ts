@@ -54,8 +54,12 @@ export interface Statements {
   readonly removeKeysOf: string;
   lockOnce(now: number, limit: number): string;
   readonly removeOnce: string;
-  /** Many messages, without parameters: a prepared statement for each number of them would stay on the server. */
-  insertAll(messages: readonly PendingMessage[]): string;
+  /**
+   * Many messages, without parameters: a prepared statement for each number of them would stay on the server.
+   *
+   * @param now - the time of the server
+   */
+  insertAll(messages: readonly PendingMessage[], now: number): string;
   readonly now: string;
   readonly find: string;
   readonly backlog: string;
@@ -146,23 +150,22 @@ function insertStatements(message: string, once: string): Pick<Statements, Inser
         id, topic, \`key\`, headers, payload, priority, max_attempts, initial_delay, factor, max_delay, expires_at,
         created_at, updated_at, due_at)`;
   /** A message of a process whose clock is ahead is due now by the clock of the server, or relays would wait. */
-  const valuesOf = (at: (place: number) => string): string => {
-    const places = Array.from({ length: 10 }, (_, place) => at(place)).join(", ");
-    const due = `GREATEST(${at(13)}, LEAST(${at(14)}, ${NOW}) + ${at(15)})`;
-    return `${places}, NULLIF(${at(10)}, 0), ${at(11)}, ${at(12)}, ${due}`;
-  };
-  const values = valuesOf(() => "?");
+  const values = `${"?, ".repeat(10)}NULLIF(?, 0), ?, ?, GREATEST(?, LEAST(?, ${NOW}) + ?)`;
   const leave = `ON DUPLICATE KEY UPDATE id = ${message}.id`;
-  const rowOf = (pending: PendingMessage): string => {
-    const params = insertParams(pending);
-    return `(${valuesOf((place) => literalOf(params[place]))})`;
+  const rowOf = (pending: PendingMessage, now: number): string => {
+    const { message, delay, notBefore } = pending;
+    const { createdAt, expiresAt = "NULL" } = message;
+    const dueAt = Math.max(notBefore, Math.min(createdAt, now) + delay);
+    const literals = insertParams(pending).slice(0, 10).map(literalOf);
+    return `(${[...literals, expiresAt, createdAt, createdAt, dueAt].join(", ")})`;
   };
   return {
     insert: `${into} VALUES (${values})`,
     insertOrLeave: `${into} VALUES (${values}) ${leave}`,
     insertIfTaken: `${into} SELECT ${values} FROM ${once} o
       WHERE o.kind = 'message' AND o.\`key\` = ? AND o.message_id = ? ${leave}`,
-    insertAll: (messages) => `${into} VALUES ${messages.map(rowOf).join(", ")}`,
+    insertAll: (messages, now) =>
+      `${into} VALUES ${messages.map((each) => rowOf(each, now)).join(", ")}`,
   };
 }
 
@@ -178,8 +181,8 @@ export function insertParams(pending: PendingMessage): readonly (string | number
 }
 
 /** A value in the text itself: a number that was checked, or the bytes of a text. */
-function literalOf(value: string | number | undefined): string {
-  return typeof value === "number" ? String(value) : `_utf8mb4 X'${digitsOf(value ?? "")}'`;
+function literalOf(value: string | number): string {
+  return typeof value === "number" ? String(value) : `_utf8mb4 X'${digitsOf(value)}'`;
 }
 
 type OnceStatement = "takeOnce" | "holderOf" | "removeKeysOf" | "lockOnce" | "removeOnce";
