@@ -170,8 +170,11 @@ export class MySqlStore implements OutboxStore<Queryable> {
     const statement = (text: string, values: Statement["params"]): Statement =>
       statementOf(text, /\?/, values);
     const { message: saved, unique } = pending;
-    if (unique === undefined)
-      return { message: saved, statements: [statement(this.#sql.insertOrLeave, params)] };
+    if (unique === undefined) {
+      // An id of this call is new; to leave one that is there takes more rights.
+      const text = message.id === undefined ? this.#sql.insert : this.#sql.insertOrLeave;
+      return { message: saved, statements: [statement(text, params)] };
+    }
     return {
       message: saved,
       statements: [

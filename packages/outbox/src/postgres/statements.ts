@@ -151,7 +151,7 @@ export function statementsOf(prefix: string): Statements {
     cancel: `
       WITH cancelled AS (
         DELETE FROM ${message} WHERE id = $1 AND status = 'pending' AND claim_number = 0 RETURNING id, key),
-      freed AS (DELETE FROM ${prefix}once WHERE message_id IN (SELECT id FROM cancelled))
+      freed AS (DELETE FROM ${prefix}once WHERE message_id = ANY (ARRAY(SELECT id FROM cancelled)))
       SELECT key FROM cancelled`,
     takeOnce: `
       ${takeSql(prefix, "")}
@@ -159,9 +159,9 @@ export function statementsOf(prefix: string): Statements {
       ${TAKEN} message_id = NULL WHERE o.until <= excluded.since
       RETURNING true AS taken`,
     removeOnce: `
-      DELETE FROM ${prefix}once WHERE (kind, key) IN (
-        SELECT kind, key FROM ${prefix}once WHERE until <= ${noLater("$1")}
-        ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED)
+      DELETE FROM ${prefix}once WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${prefix}once WHERE until <= ${noLater("$1")}
+        ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED))
       RETURNING true AS removed`,
     /** The messages that have unique keys. */
     holders: `SELECT key, message_id FROM ${prefix}once WHERE kind = 'message' AND key = ANY ($1::text[])`,

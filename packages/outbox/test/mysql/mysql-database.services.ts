@@ -309,6 +309,18 @@ it("saves with the right to insert into the table alone", async () => {
   const again = await producer.transaction((tx) => store.saveAll(tx, [sample(1), sample(2)], T));
   expect(again.map(({ isNew }) => isNew)).toEqual([false, true]);
   expect(await new MySqlStore(owner).find(idOf(1))).toMatchObject({ id: idOf(1) });
+  const run = (id: string | undefined) =>
+    producer.transaction(async (tx) => {
+      for (const { parts, params } of store.statements(sample(3, { id }), T).statements)
+        await tx.query(parts.join("?"), params);
+    });
+  await run(undefined);
+  await expect(run(idOf(3))).rejects.toThrow(/denied/);
+  const table = `${uri.pathname.slice(1)}.outbox_message`;
+  await owner.query(`GRANT SELECT, UPDATE ON ${table} TO ${name}@'%'`);
+  await run(idOf(3));
+  await run(idOf(3));
+  expect(await new MySqlStore(owner).counts()).toMatchObject({ pending: 4 });
 });
 
 it("orders what is saved after a copy with its sequence numbers behind what was copied", async () => {

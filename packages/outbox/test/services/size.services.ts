@@ -42,7 +42,6 @@ const FILLS: Record<string, Fill> = {
     priority: "CASE WHEN n % 20000 = 0 THEN 0 ELSE -2 END",
   },
   "go last": { ...DUE, priority: "CASE WHEN n % 20000 = 0 THEN 0 ELSE 2 END" },
-  "go last, behind a few": { ...DUE, key: "'key ' || n % 1000", parked: "n > 1000", priority: "2" },
 };
 
 /** A database whose statements tell how many pages they read. */
@@ -122,11 +121,13 @@ describe.each(Object.entries(FILLS))("when many messages %s", (_, fill) => {
       SELECT gen_random_uuid(), CASE WHEN n % 10 = 0 THEN 'topic ' || n / 10 % 10 ELSE 'backlog' END,
         ${key}, '{}', '${status}', now(), now(), ${due}, 0, ${expired}, ${expired}, ${parked}, ${priority}
       FROM generate_series(${from}, ${to}) n`);
+    await inner.query("VACUUM outbox_message");
+    if (fill !== DUE) return;
     await inner.query(`
       INSERT INTO outbox_once (kind, key, message_id, since, until)
       SELECT 'message', 'key ' || n, gen_random_uuid(), now(), now() + CASE WHEN n <= 50 THEN '-1 s' ELSE '1 day' END::interval
       FROM generate_series(${from}, ${to}) n`);
-    await inner.query("VACUUM outbox_message, outbox_once");
+    await inner.query("VACUUM outbox_once");
   };
 
   const costs = async (): Promise<Record<string, number>> => {
