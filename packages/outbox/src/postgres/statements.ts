@@ -67,7 +67,7 @@ export interface InsertShape {
 const givenTo = ({ hasUnique }: InsertShape): typeof GIVEN =>
   hasUnique ? [...GIVEN, ...UNIQUE] : GIVEN;
 
-/** A time that is given, or that of the database if it is later: the clock of a process may be ahead. */
+/** A time that is given, but not after that of the database: the clock of a process may be ahead. */
 const noLater = (milliseconds: string): string =>
   `least(${instant(milliseconds)}, clock_timestamp())`;
 
