@@ -53,17 +53,12 @@ export function pendingMessage(
   path: string = "message",
 ): PendingMessage {
   const given = read(path, newMessage, "save", NEW_MESSAGE);
-  const { id, topic, key, headers = {}, unique } = given;
-  if (given.delay !== undefined && given.dueAt !== undefined)
-    throw new RangeError(`${path}.delay and ${path}.dueAt are both set: set one of them`);
+  const { id, topic, key, headers = {}, priority: rank = 0, maxAttempts = 25 } = given;
   const headersJson = JSON.stringify(requireHeaders(`${path}.headers`, headers));
   requireBytes(`${path}.headers`, headersJson, MAX_HEADERS);
-  const { maxAttempts = 25, maxAge = Number.POSITIVE_INFINITY } = given;
   const payload = jsonOf(`${path}.payload`, given.payload);
   const savedAt = Math.floor(now);
-  const delay = Math.ceil(given.delay ?? 0);
-  const notBefore = Math.ceil(given.dueAt ?? 0);
-  const dueAt = Math.max(savedAt + delay, notBefore);
+  const { delay, notBefore, dueAt, expiresAt } = timesOf(path, given, savedAt);
   const message: Message = {
     id: id === undefined ? uuidFrom(undefined) : id.toLowerCase(),
     topic,
@@ -73,24 +68,34 @@ export function pendingMessage(
     status: "pending",
     createdAt: savedAt,
     updatedAt: savedAt,
-    priority: given.priority ?? 0,
+    priority: rank,
     dueAt,
     failedAttempts: 0,
     expiredClaims: 0,
     maxAttempts,
-    expiresAt: maxAge < MAX_DELAY ? Math.ceil(dueAt + maxAge) : undefined,
+    expiresAt,
     backoff: backoffOf(`${path}.backoff`, given.backoff ?? {}),
     lastError: undefined,
   };
-  const within = Math.min(unique?.within ?? 0, MAX_DELAY);
+  const { unique } = given;
   return {
     message,
     payload,
     headers: headersJson,
     delay,
     notBefore,
-    unique: unique && { key: unique.key, within },
+    unique: unique && { key: unique.key, within: Math.min(unique.within, MAX_DELAY) },
   };
+}
+
+/** When a message is due, and from when on it is too old. */
+function timesOf(path: string, given: NewMessage, savedAt: number) {
+  const { delay = 0, dueAt: at = 0, maxAge = Number.POSITIVE_INFINITY } = given;
+  if (given.delay !== undefined && given.dueAt !== undefined)
+    throw new RangeError(`${path}.delay and ${path}.dueAt are both set: set one of them`);
+  const dueAt = Math.ceil(Math.max(savedAt + delay, at));
+  const expiresAt = maxAge < MAX_DELAY ? Math.ceil(dueAt + maxAge) : undefined;
+  return { delay: Math.ceil(delay), notBefore: Math.ceil(at), dueAt, expiresAt };
 }
 
 /** Checks all messages before any is saved. */

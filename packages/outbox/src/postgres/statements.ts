@@ -160,7 +160,7 @@ export function statementsOf(prefix: string): Statements {
       RETURNING true AS taken`,
     removeOnce: `
       DELETE FROM ${prefix}once WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${prefix}once WHERE until <= ${noLater("$1")}
+        SELECT ctid FROM ${prefix}once WHERE until <= (SELECT ${noLater("$1")})
         ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED))
       RETURNING true AS removed`,
     /** The messages that have unique keys. */

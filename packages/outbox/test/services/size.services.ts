@@ -38,10 +38,10 @@ const FILLS: Record<string, Fill> = {
   "have an expired claim": { ...DUE, expired: 1 },
   "go first, and are due later": {
     ...DUE,
-    due: "now() + CASE WHEN n % 20000 = 0 THEN '-1 hour'::interval ELSE n * interval '1 minute' END",
-    priority: "CASE WHEN n % 20000 = 0 THEN 0 ELSE -2 END",
+    due: "now() + CASE WHEN n % 100000 < 5000 THEN '-1 hour'::interval ELSE n * interval '1 minute' END",
+    priority: "CASE WHEN n % 100000 < 5000 THEN 0 ELSE -2 END",
   },
-  "go last": { ...DUE, priority: "CASE WHEN n % 20000 = 0 THEN 0 ELSE 2 END" },
+  "go last": { ...DUE, priority: "CASE WHEN n % 100000 < 5000 THEN 0 ELSE 2 END" },
 };
 
 /** A database whose statements tell how many pages they read. */
