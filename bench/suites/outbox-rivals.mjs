@@ -91,11 +91,7 @@ async function outboxOn({ database, store, migrate }, url, { isNotified = false 
   });
   return {
     done,
-    async saveAll(orders) {
-      await database.transaction(async (tx) => {
-        for (const order of orders) await store.save(tx, messageOf(order), Date.now());
-      });
-    },
+    saveAll: (orders) => outbox.transaction((tx) => outbox.save(tx, orders.map(messageOf))),
     save: (order) => outbox.transaction((tx) => outbox.save(tx, messageOf(order))),
     start() {
       const stop = new AbortController();
@@ -386,6 +382,34 @@ function saving(prepare) {
   };
 }
 
+/** A sample: so many messages on one connection, each in a transaction of its own or all in a list. */
+function listing(openDatabase, isList) {
+  return async (count) => {
+    const opened = await openDatabase(`list_${randomUUID().replaceAll("-", "").slice(0, 8)}`);
+    const { save, saveAll } = await outboxOn(opened, "http://127.0.0.1");
+    const orders = Array.from({ length: count }, (_, i) => i);
+    return async () => {
+      const began = performance.now();
+      if (isList) await saveAll(orders);
+      else for (const order of orders) await save(order);
+      return { "wall µs/message": ((performance.now() - began) * 1_000) / count };
+    };
+  };
+}
+
+const listsOn = (openDatabase) => ({
+  "a list": listing(openDatabase, true),
+  "one by one": listing(openDatabase, false),
+});
+const LISTING = {
+  sizes: [1_000],
+  quickSizes: [20],
+  samples: 3,
+  milliseconds: 0,
+  rounds: 3,
+  unit: "messages",
+};
+
 const MESSAGE = { topic: "orders.paid", key: "order/4711", payload: CONTENT };
 
 const SAVING = {
@@ -506,6 +530,26 @@ export const outboxRivals = {
       contenders: Object.fromEntries(
         Object.entries(SAVING).map(([name, prepare]) => [name, saving(prepare)]),
       ),
+    },
+    {
+      ...LISTING,
+      id: "list",
+      title: "PostgreSQL: messages saved in a list, and each in a transaction",
+      needs: server,
+      contenders: listsOn(onPostgres),
+    },
+    {
+      ...LISTING,
+      id: "list MariaDB",
+      title: "MariaDB: messages saved in a list, and each in a transaction",
+      needs: () => "MariaDB",
+      contenders: listsOn(onMaria),
+    },
+    {
+      ...LISTING,
+      id: "list PGlite",
+      title: "PGlite in the process: messages saved in a list, and each in a transaction",
+      contenders: listsOn(embedded),
     },
   ],
 };

@@ -18,7 +18,9 @@ export type {
   MessageHeaders,
   MessageSchedule,
   MessageStatus,
+  MessageUnique,
   NewMessage,
+  SavedMessage,
 } from "./message/message.ts";
 export { delayAfter } from "./message/schedule.ts";
 export { Outbox, type OutboxOptions } from "./outbox.ts";

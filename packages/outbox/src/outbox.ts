@@ -1,5 +1,6 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import {
+  between,
   func,
   type Kinds,
   loopClock,
@@ -9,9 +10,10 @@ import {
   requireFunction,
 } from "@holdfast/kit";
 import { DeadLetters } from "./dead-letters.ts";
-import type { Message, MessageSchedule, NewMessage } from "./message/message.ts";
+import type { MessageSchedule, NewMessage, SavedMessage } from "./message/message.ts";
 import { NEW_MESSAGE } from "./message/pending-message.ts";
-import { MESSAGE_SCHEDULE } from "./message/schedule.ts";
+import { MAX_DELAY, MESSAGE_SCHEDULE } from "./message/schedule.ts";
+import { requireStoredName, requireUuid } from "./message/stored-text.ts";
 import type { Statement } from "./store/database.ts";
 import type { OutboxStore } from "./store/outbox-store.ts";
 
@@ -19,6 +21,7 @@ export const OUTBOX_OPTIONS: Kinds<OutboxOptions<never>> = {
   store: required(methods("save")),
   transaction: func,
   onCommitted: func,
+  keepHandled: between(1, MAX_DELAY),
   clock: loopClock,
   ...MESSAGE_SCHEDULE,
 };
@@ -28,7 +31,15 @@ export interface OutboxOptions<Tx extends object> extends MessageSchedule {
   /** Where messages are kept. */
   readonly store: Pick<
     OutboxStore<Tx>,
-    "save" | "statements" | "notify" | "deadLetters" | "replay" | "discard"
+    | "save"
+    | "saveAll"
+    | "statements"
+    | "cancel"
+    | "takeOnce"
+    | "notify"
+    | "deadLetters"
+    | "replay"
+    | "discard"
   >;
 
   /**
@@ -46,6 +57,13 @@ export interface OutboxOptions<Tx extends object> extends MessageSchedule {
    * find the messages within their `pollInterval`
    */
   readonly onCommitted?: (() => void) | undefined;
+
+  /**
+   * How long {@link Outbox.once} remembers a key, in milliseconds. From 1 to a hundred years.
+   *
+   * @defaultValue `2_592_000_000`, 30 days
+   */
+  readonly keepHandled?: number | undefined;
 
   /**
    * Says when messages are saved and replayed.
@@ -82,6 +100,7 @@ export class Outbox<Tx extends object> {
   readonly #store: OutboxOptions<Tx>["store"];
   readonly #transaction: OutboxOptions<Tx>["transaction"];
   readonly #onCommitted: () => void;
+  readonly #keepHandled: number;
   readonly #clock: Clock;
   readonly #schedule: MessageSchedule;
   /** The transactions that have saved messages and not committed. */
@@ -92,10 +111,11 @@ export class Outbox<Tx extends object> {
   /** @throws TypeError that names the option */
   constructor(options: OutboxOptions<Tx>) {
     const given = read("options", options, "Outbox", OUTBOX_OPTIONS);
-    const { store, transaction, onCommitted, clock = realClock } = given;
+    const { store, transaction, onCommitted, keepHandled, clock = realClock } = given;
     this.#store = store;
     this.#transaction = transaction;
     this.#onCommitted = onCommitted ?? (() => void this.#notify());
+    this.#keepHandled = keepHandled ?? 30 * 86_400_000;
     this.#clock = clock;
     this.#schedule = given;
     this.deadLetters = new DeadLetters({ store, clock, onReplay: () => this.#onCommitted() });
@@ -125,23 +145,119 @@ export class Outbox<Tx extends object> {
   }
 
   /**
-   * Saves a message in a transaction: that of {@link Outbox.transaction}, or your own.
+   * Saves a message in a transaction: that of {@link Outbox.transaction}, or your own. A message that is there already, by
+   * its `id` or its `unique.key`, is not saved again; `isNew` of the result says so, and the transaction continues.
    *
    * @param tx - the transaction
-   * @param message - the message
-   * @throws RangeError or TypeError that names the field; the transaction continues
+   * @param message - the message, or a list of them: they are saved in few statements, all or none
+   * @returns what was saved; for a list, in its order
+   * @throws RangeError or TypeError that names the field, before anything is saved; the transaction continues
+   *
+   * @example
+   * ```ts
+   * import { Outbox } from "@holdfast/outbox";
+   * import { MemoryStore } from "@holdfast/outbox/testing";
+   *
+   * const store = new MemoryStore();
+   * const outbox = new Outbox({ store, transaction: (work) => store.transaction(work) });
+   * const unique = { key: "reminder/4711", within: 3_600_000 };
+   * const remind = () =>
+   *   outbox.transaction((tx) => outbox.save(tx, { topic: "reminders", key: "order/4711", payload: {}, unique }));
+   * console.log((await remind()).isNew, (await remind()).isNew); // => true false
+   * ```
    */
-  async save(tx: Tx, message: NewMessage): Promise<Message> {
+  save(tx: Tx, message: NewMessage): Promise<SavedMessage>;
+  save(tx: Tx, messages: readonly NewMessage[]): Promise<readonly SavedMessage[]>;
+  async save(
+    tx: Tx,
+    given: NewMessage | readonly NewMessage[],
+  ): Promise<SavedMessage | readonly SavedMessage[]> {
     requireTransaction(tx);
-    const saved = await this.#store.save(tx, this.#scheduled(message), this.#clock.now());
+    const now = this.#clock.now();
+    const saved = isList(given)
+      ? await this.#store.saveAll(
+          tx,
+          given.map((message, i) => this.#scheduled(message, `messages[${i}]`)),
+          now,
+        )
+      : await this.#store.save(tx, this.#scheduled(given, "message"), now);
     this.#saving.add(tx);
     return saved;
   }
 
   /**
+   * Removes a message that no relay has claimed yet: one that is due later, for example. It is never sent then, and its
+   * `unique.key` is free again.
+   *
+   * @param id - of the message
+   * @param tx - the transaction in which to remove it, your own or that of {@link Outbox.transaction}: it is removed with
+   * the commit, and until then no relay claims it. Without one it is removed at once
+   * @returns true if it was removed; false if an attempt may have begun, if it was delivered, or if there is none
+   * @throws RangeError or TypeError that names the argument
+   *
+   * @example
+   * ```ts
+   * import { Outbox } from "@holdfast/outbox";
+   * import { MemoryStore } from "@holdfast/outbox/testing";
+   *
+   * const store = new MemoryStore();
+   * const outbox = new Outbox({ store, transaction: (work) => store.transaction(work) });
+   * const message = { topic: "reminders", key: "order/4711", payload: {}, delay: 86_400_000 };
+   * const { id } = await outbox.transaction((tx) => outbox.save(tx, message));
+   * console.log(await outbox.cancel(id), await outbox.cancel(id)); // => true false
+   * ```
+   */
+  async cancel(id: string, tx?: Tx): Promise<boolean> {
+    const given = requireUuid("id", id);
+    if (tx !== undefined) requireTransaction(tx);
+    const isCancelled = await this.#store.cancel(given, tx);
+    // The next message of its key may be due.
+    if (isCancelled && tx === undefined) this.#onCommitted();
+    else if (isCancelled && tx !== undefined) this.#saving.add(tx);
+    return isCancelled;
+  }
+
+  /**
+   * Runs the work of a consumer once for a key, in one transaction with the record of the key. If `work` rejects, both are
+   * rolled back, and the next call runs it again. A second call while the first one runs waits for its end.
+   *
+   * It covers what `work` does in the transaction, and nothing outside: a request to another service is repeated after a
+   * rollback. A key is forgotten after `keepHandled`.
+   *
+   * @param key - the id of the message, with the name of the consumer if several share the database. Not empty, at most 255
+   * bytes of UTF-8
+   * @param work - the effect; it gets the transaction
+   * @param tx - your own transaction, which you commit, in place of one of {@link Outbox.transaction}
+   * @returns true if `work` has run; false if it had run before
+   * @throws RangeError or TypeError that names the argument
+   *
+   * @example
+   * ```ts
+   * import { Outbox } from "@holdfast/outbox";
+   * import { MemoryStore } from "@holdfast/outbox/testing";
+   *
+   * const store = new MemoryStore();
+   * const outbox = new Outbox({ store, transaction: (work) => store.transaction(work) });
+   * const handle = () => outbox.once("billing/6f1c7a52", async () => console.log("charged"));
+   * console.log(await handle()); // => charged
+   * // => true
+   * console.log(await handle()); // => false
+   * ```
+   */
+  async once(key: string, work: (tx: Tx) => Promise<unknown>, tx?: Tx): Promise<boolean> {
+    requireStoredName("key", key);
+    requireFunction("work", work);
+    if (tx === undefined) return await this.transaction((own) => this.once(key, work, own));
+    requireTransaction(tx);
+    const isFirst = await this.#store.takeOnce(tx, key, this.#clock.now(), this.#keepHandled);
+    if (isFirst) await work(tx);
+    return isFirst;
+  }
+
+  /**
    * The statements that save a message, for a query layer with a `sql` tag. Run them in order, in your
-   * transaction, as `sql(parts, ...params)`. An `id` that exists is refused by the database only, which ends
-   * the transaction.
+   * transaction, as `sql(parts, ...params)`. A message that is there already is not saved again, and the transaction
+   * continues.
    *
    * @param tx - the object to call {@link Outbox.committed} with: the transaction of the query layer
    * @param message - the message
@@ -151,7 +267,10 @@ export class Outbox<Tx extends object> {
     requireTransaction(tx);
     if (this.#store.statements === undefined)
       throw new TypeError("options.store must be a SQL store to use statements()");
-    const { statements } = this.#store.statements(this.#scheduled(message), this.#clock.now());
+    const { statements } = this.#store.statements(
+      this.#scheduled(message, "message"),
+      this.#clock.now(),
+    );
     this.#saving.add(tx);
     return statements;
   }
@@ -169,10 +288,10 @@ export class Outbox<Tx extends object> {
   }
 
   /** The message with the schedule of this outbox, where it has none. */
-  #scheduled(message: NewMessage): NewMessage {
+  #scheduled(message: NewMessage, path: string): NewMessage {
     const { maxAttempts, maxAge, backoff } = this.#schedule;
     if (maxAttempts === undefined && maxAge === undefined && backoff === undefined) return message;
-    const given = read("message", message, "save", NEW_MESSAGE);
+    const given = read(path, message, "save", NEW_MESSAGE);
     return {
       ...given,
       maxAttempts: given.maxAttempts ?? maxAttempts,
@@ -201,6 +320,10 @@ export class Outbox<Tx extends object> {
   #isNeededAgain(): boolean {
     return this.#notifying === "again";
   }
+}
+
+function isList(given: NewMessage | readonly NewMessage[]): given is readonly NewMessage[] {
+  return Array.isArray(given);
 }
 
 /** The `sql` of postgres.js, which is its transaction, is a function. */

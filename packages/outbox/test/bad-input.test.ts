@@ -60,7 +60,7 @@ import { LIST_DEAD_LETTERS_OPTIONS } from "../src/dead-letters.ts";
 import { RECOVERY_OPTIONS } from "../src/maintenance/recovery.ts";
 import { RETENTION_OPTIONS } from "../src/maintenance/retention.ts";
 import { NEW_MESSAGE } from "../src/message/pending-message.ts";
-import { MESSAGE_BACKOFF } from "../src/message/schedule.ts";
+import { MESSAGE_BACKOFF, MESSAGE_UNIQUE } from "../src/message/schedule.ts";
 import { MY_SQL_OUTBOX_OPTIONS } from "../src/mysql/mysql-outbox.ts";
 import { MY_SQL_STORE_OPTIONS } from "../src/mysql/mysql-store.ts";
 import { OUTBOX_OPTIONS } from "../src/outbox.ts";
@@ -172,6 +172,8 @@ const own = {
     ),
   ),
   messageBackoff: optionsOf(MESSAGE_BACKOFF),
+  messageUnique: optionsOf(MESSAGE_UNIQUE, { storedName }),
+  priority: all(whole(-2), outside("a number from -2 to 2", 3, Number.POSITIVE_INFINITY)),
   attempts: all(
     whole(1),
     outside("a number from 1 to 1000000", 1_000_001, Number.POSITIVE_INFINITY),
@@ -179,7 +181,15 @@ const own = {
 };
 const options = <Type extends object>(kinds: Kinds<Type>): Kind => optionsOf(kinds, own);
 const newMessage = options(NEW_MESSAGE);
-const message = sample(1, { maxAttempts: 5, backoff: { duration: 10, factor: 2 } });
+const message = sample(1, {
+  maxAttempts: 5,
+  backoff: { duration: 10, factor: 2 },
+  unique: { key: "a", within: 1 },
+});
+
+/** An array is a list of messages. */
+const oneMessage: Kind = (path, valid) =>
+  newMessage(path, valid).filter(({ value }) => !Array.isArray(value));
 
 const selection: Kind = (path) => [
   ...[undefined, null, 5, "some", {}, { ids: [], topic: "a" }].map((value) => ({
@@ -206,6 +216,10 @@ const transaction: Kind = (path) =>
     error: `TypeError: ${path} must be a transaction object, got ${value}`,
   }));
 
+/** A transaction that may be left out. */
+const openTransaction: Kind = (path, valid) =>
+  transaction(path, valid).filter(({ value }) => value !== undefined);
+
 const outboxDoors: Door[] = [
   constructs(Outbox, [{ store: memory }], ["options", required(options(OUTBOX_OPTIONS))]),
   method(outbox, "transaction", "rejects", [f], ["work", required(func)]),
@@ -215,7 +229,24 @@ const outboxDoors: Door[] = [
     "rejects",
     [new MemoryTransaction(), message],
     ["tx", transaction],
-    ["message", required(newMessage)],
+    ["message", required(oneMessage)],
+  ),
+  method(
+    outbox,
+    "cancel",
+    "rejects",
+    [idOf(1), new MemoryTransaction()],
+    ["id", required(uuid)],
+    ["tx", openTransaction],
+  ),
+  method(
+    outbox,
+    "once",
+    "rejects",
+    ["a", f, new MemoryTransaction()],
+    ["key", required(storedName)],
+    ["work", required(func)],
+    ["tx", openTransaction],
   ),
   method(outbox, "committed", "throws", [{}], ["tx", transaction]),
   method(

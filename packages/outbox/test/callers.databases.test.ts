@@ -3,7 +3,7 @@ import { PGliteDatabase } from "@holdfast/outbox/pglite";
 import { migrate, PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
 import { expect, it } from "vitest";
 import { BOTH, callersOf } from "../../../test/callers.ts";
-import { idOf } from "./sample.ts";
+import { idOf, sample } from "./sample.ts";
 import { sampleMessage } from "./sample-message.ts";
 
 async function fails(): Promise<never> {
@@ -37,6 +37,10 @@ const sqlStores = Object.entries({
   MySqlStore: mysqlStore,
 }).flatMap(([name, sql]): [string, () => PromiseLike<unknown>][] => [
   [`${name}.save`, () => sql.save({ query: fails }, message, 0)],
+  [`${name}.saveAll`, () => sql.saveAll({ query: fails }, [sample(1), sample(2)], 0)],
+  [`${name}.cancel`, () => sql.cancel(idOf(1))],
+  [`${name}.takeOnce`, () => sql.takeOnce({ query: fails }, "a", 0, 1)],
+  [`${name}.removeOnce`, () => sql.removeOnce(0, 1)],
   [`${name}.claim`, () => sql.claim(claiming)],
   [`${name}.nextDue`, () => sql.nextDue()],
   [`${name}.deadLetters`, () => sql.deadLetters(page)],

@@ -18,7 +18,15 @@ function failing(): MemoryStore {
     await realClock.sleep(1);
     throw new Error("connection lost");
   };
-  return Object.assign(store, { save: fail, deadLetters: fail, replay: fail, discard: fail });
+  return Object.assign(store, {
+    save: fail,
+    saveAll: fail,
+    cancel: fail,
+    takeOnce: fail,
+    deadLetters: fail,
+    replay: fail,
+    discard: fail,
+  });
 }
 
 const id = "0d0e6d5a-4e9f-4c11-9a43-2ac6d2f0c5f1";
@@ -26,6 +34,9 @@ const id = "0d0e6d5a-4e9f-4c11-9a43-2ac6d2f0c5f1";
 const CALLS: Record<string, (outbox: Outbox<object>) => PromiseLike<unknown>> = {
   transaction: (outbox) => outbox.transaction((tx) => outbox.save(tx, sample(1))),
   "save in a transaction of one's own": (outbox) => outbox.save({}, sample(1)),
+  "save of a list": (outbox) => outbox.save({}, [sample(1)]),
+  cancel: (outbox) => outbox.cancel(id),
+  once: (outbox) => outbox.once("a", async () => undefined),
   "deadLetters.list": (outbox) => outbox.deadLetters.list(),
   "deadLetters.replay": (outbox) => outbox.deadLetters.replay({ ids: [id] }),
   "deadLetters.discard": (outbox) => outbox.deadLetters.discard({ ids: [id] }),

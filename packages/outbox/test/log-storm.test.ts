@@ -19,7 +19,7 @@ type Down = () => Promise<never>;
 const lockOf = (down: Down) => ({ description: "row a", get: down, create: down, update: down });
 const storeOf = (down: Down) => ({
   ...{ order: "none" as const, claim: down, nextDue: down, write: down, now: down, listen: down },
-  ...{ expired: down, recover: down, removeDelivered: down },
+  ...{ expired: down, recover: down, removeDelivered: down, removeOnce: down },
 });
 
 interface Common {

@@ -58,9 +58,9 @@ it("announces nothing when options.transaction has not run the work", async () =
 
 it("announces nothing when a message is refused", async () => {
   const { onCommitted, outbox } = setUp();
-  const save = () => outbox.transaction((tx) => outbox.save(tx, sample(1)));
+  const save = (facts = {}) => outbox.transaction((tx) => outbox.save(tx, sample(1, facts)));
   await save();
-  await expect(save()).rejects.toThrow("must be new");
+  await expect(save({ topic: "" })).rejects.toThrow("message.topic");
   expect(onCommitted).toHaveBeenCalledOnce();
 });
 

@@ -9,9 +9,7 @@ const save = (facts: object) =>
   outbox.transaction((tx) => outbox.save(tx, { ...message, ...facts } as never));
 
 it.each([
-  [{ delay: 1_000 }, "TypeError: message.delay is not an option of save"],
-  [{ dueAt: 1_000 }, "TypeError: message.dueAt is not an option of save"],
-  [{ priority: 1 }, "TypeError: message.priority is not an option of save"],
+  [{ after: 1_000 }, "TypeError: message.after is not an option of save"],
   [
     { payload: { a: [Number.NaN] } },
     'RangeError: message.payload must be a JSON value, its field "0" is NaN',

@@ -1,5 +1,5 @@
 import type { Leadership } from "@holdfast/controller";
-import { count, type Kinds, methods, positive, read, required } from "@holdfast/kit";
+import { above, count, type Kinds, methods, read, required } from "@holdfast/kit";
 import { loop } from "@holdfast/wait";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { type Resolved, report } from "../task.ts";
@@ -16,7 +16,7 @@ const BATCH_DELAY = 50;
 /** Options for {@link Retention}. Durations are in milliseconds. */
 export interface RetentionOptions extends LockedTaskOptions {
   /** Where the messages are. */
-  readonly store: Pick<OutboxStore<never>, "removeDelivered" | "restriction">;
+  readonly store: Pick<OutboxStore<never>, "removeDelivered" | "removeOnce" | "restriction">;
 
   /**
    * From the end of one round to the start of the next. Above 0, finite.
@@ -26,15 +26,15 @@ export interface RetentionOptions extends LockedTaskOptions {
   readonly interval?: number | undefined;
 
   /**
-   * How long a delivered message is kept, from its delivery. Above 0, finite. Keep it longer than consumers
-   * remember ids, to look messages up for them.
+   * How long a delivered message is kept, from its delivery. Above 0; `Infinity` keeps all. Keep it longer than
+   * consumers remember ids, to look messages up for them.
    *
    * @defaultValue `604_800_000`, a week
    */
   readonly olderThan?: number | undefined;
 
   /**
-   * The number of messages removed by one request. Whole, at least 1.
+   * The number of messages, or keys, removed by one request. Whole, at least 1.
    *
    * @defaultValue `1_000`
    */
@@ -42,8 +42,8 @@ export interface RetentionOptions extends LockedTaskOptions {
 }
 
 /**
- * Removes messages that were delivered long ago, in small batches. Dead letters stay until they are replayed
- * or discarded.
+ * Removes messages that were delivered long ago, in small batches, and the keys of unique messages and of
+ * `Outbox.once` whose time is over. Dead letters stay until they are replayed or discarded.
  *
  * It runs in every process, and works in one at a time: the holder of a lock. The lock may be that of
  * `Recovery`; then the two take turns. Each round that removed messages reports how many, as an
@@ -83,36 +83,49 @@ export class Retention extends LockedTask {
   }
 
   /**
-   * Removes batch by batch, until one is not full.
+   * Removes messages batch by batch, until one is not full, and then keys.
    *
    * @internal
    */
-  protected override async round({ signal, lost }: Leadership): Promise<void> {
+  protected override async round(leadership: Leadership): Promise<void> {
     const { store, clock, olderThan, batch } = this.#options;
-    const before = Math.floor(clock.now() - olderThan);
+    const now = Math.floor(clock.now());
     let count = 0;
-    let took = 0;
-    const removeBatch = async (): Promise<number> => {
-      const began = clock.monotonic();
-      const removed = await this.request((own) => store.removeDelivered(before, batch, own), lost);
-      took = clock.monotonic() - began;
+    const removeDelivered = async (own: AbortSignal): Promise<number> => {
+      const removed = await store.removeDelivered(now - olderThan, batch, own);
       count += removed;
+      return removed;
+    };
+    try {
+      if (Number.isFinite(olderThan)) await this.#inBatches(leadership, removeDelivered);
+    } finally {
+      if (count > 0) report({ type: "removed", count }, this.#options);
+    }
+    await this.#inBatches(leadership, (own) => store.removeOnce(now, batch, own));
+  }
+
+  async #inBatches(
+    { signal, lost }: Leadership,
+    remove: (own: AbortSignal) => Promise<number>,
+  ): Promise<void> {
+    const { clock, batch } = this.#options;
+    let took = 0;
+    const run = async (): Promise<number> => {
+      const began = clock.monotonic();
+      const removed = await this.request(remove, lost);
+      took = clock.monotonic() - began;
       return removed;
     };
     const delay = (): number => Math.max(BATCH_DELAY, took);
     const isDone = (removed: number): boolean => removed < batch;
-    try {
-      await loop({ run: removeBatch, isDone, delay, signal, clock });
-    } finally {
-      if (count > 0) report({ type: "removed", count }, this.#options);
-    }
+    await loop({ run, isDone, delay, signal, clock });
   }
 }
 
 export const RETENTION_OPTIONS: Kinds<RetentionOptions> = {
   ...LOCKED_TASK_OPTIONS,
-  store: required(methods("removeDelivered")),
-  olderThan: positive,
+  store: required(methods("removeDelivered", "removeOnce")),
+  olderThan: above(0),
   batch: count,
 };
 

@@ -47,8 +47,8 @@ export interface MessageSchedule {
   readonly maxAttempts?: number | undefined;
 
   /**
-   * The age in milliseconds from which on no attempt begins: then the message is a dead letter. Above 0; a hundred years
-   * or more stand for `Infinity`. A replayed message has no such limit.
+   * The age in milliseconds from which on no attempt begins: then the message is a dead letter. It is the time since the
+   * message was first due. Above 0; a hundred years or more stand for `Infinity`. A replayed message has no such limit.
    *
    * @defaultValue `Infinity`
    */
@@ -60,6 +60,18 @@ export interface MessageSchedule {
    * @defaultValue 10 s, 20 s, 40 s and so on, up to 5 h
    */
   readonly backoff?: MessageBackoff | undefined;
+}
+
+/** A key that one message may have for some time. */
+export interface MessageUnique {
+  /** Any name; `"reminder/4711"` for example. The outbox has one set of them, for all topics. The same limits as `topic`. */
+  readonly key: string;
+
+  /**
+   * How long no other message is saved with this key, from the save, in milliseconds. Above 0; a hundred years or more
+   * stand for `Infinity`. It makes no difference whether the message was delivered, removed or is dead.
+   */
+  readonly within: number;
 }
 
 /** A message to save. Durations are in milliseconds. */
@@ -82,6 +94,35 @@ export interface NewMessage extends MessageSchedule {
    * order. The same limits as `topic`.
    */
   readonly key: string;
+
+  /**
+   * The time from the save to the first attempt, in milliseconds. At least 0, at most a hundred years. In place of `dueAt`.
+   *
+   * @defaultValue `0`
+   */
+  readonly delay?: number | undefined;
+
+  /**
+   * The instant of the first attempt, in milliseconds since the epoch. From 0 to the end of the year 9999; one that is over stands for now. In
+   * place of `delay`.
+   *
+   * @defaultValue the instant of the save
+   */
+  readonly dueAt?: number | undefined;
+
+  /**
+   * Of messages that are due, those with the smaller number go first. Whole, from -2 to 2.
+   *
+   * @defaultValue `0`
+   */
+  readonly priority?: number | undefined;
+
+  /**
+   * Saves the message only if no other one has been saved with this key for some time.
+   *
+   * @defaultValue none: it is always saved
+   */
+  readonly unique?: MessageUnique | undefined;
 
   /**
    * Sent with the message: a trace id for example. Names as HTTP allows them, values of Latin-1 without control
@@ -115,6 +156,9 @@ export interface Message {
   /** The body. */
   readonly payload: unknown;
 
+  /** Of messages that are due, those with the smaller number go first. From -2 to 2. */
+  readonly priority: number;
+
   /** Its state. */
   readonly status: MessageStatus;
 
@@ -144,4 +188,13 @@ export interface Message {
 
   /** The error of the last failed attempt; undefined if there was none. */
   readonly lastError: string | undefined;
+}
+
+/** What `save` has done with a message. */
+export interface SavedMessage extends Message {
+  /**
+   * False if a message with this `id` or this `unique.key` was there. Then nothing was saved: `id` is that of the one that
+   * was there, and the other fields are those of this call.
+   */
+  readonly isNew: boolean;
 }

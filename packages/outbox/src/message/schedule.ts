@@ -3,16 +3,19 @@ import {
   between,
   exponential,
   finiteFrom,
+  type Kind,
   type Kinds,
   kind,
   read,
   requireAtLeast,
   requireBetween,
+  required,
   requireNotNegative,
   requireOptions,
   requireWhole,
 } from "@holdfast/kit";
-import type { Message, MessageBackoff, MessageSchedule } from "./message.ts";
+import type { Message, MessageBackoff, MessageSchedule, MessageUnique } from "./message.ts";
+import { storedName } from "./stored-text.ts";
 
 /** The longest delay that a message may ask for, in milliseconds: a hundred years. */
 export const MAX_DELAY: number = 100 * 365 * 24 * 60 * 60 * 1_000;
@@ -24,6 +27,26 @@ export const MAX_EXPIRED_ALONE = 3;
 export const CAP: number = 5 * 60 * 60 * 1_000;
 
 const MOST_ATTEMPTS = 1_000_000;
+
+/** The end of the year 9999, in milliseconds since the epoch. */
+export const LAST_INSTANT = 253_402_300_799_999;
+
+/** Each is a part of an index: a claim looks at one after the other. */
+export const PRIORITIES: readonly number[] = [-2, -1, 0, 1, 2];
+
+export const MESSAGE_UNIQUE: Kinds<MessageUnique> = {
+  key: required(storedName),
+  within: required(above(0)),
+};
+
+export const messageUnique: Kind = kind("messageUnique", (path, unique: MessageUnique) =>
+  read(path, unique, "save", MESSAGE_UNIQUE),
+);
+
+export const priority: Kind = kind("priority", (path, value: number) => {
+  const [least = 0] = PRIORITIES;
+  requireBetween(path, requireWhole(path, value, least), least, -least);
+});
 
 export const MESSAGE_BACKOFF: Kinds<MessageBackoff> = {
   duration: between(0, MAX_DELAY),

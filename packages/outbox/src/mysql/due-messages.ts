@@ -1,11 +1,12 @@
 import { requireWhole } from "@holdfast/kit";
+import { PRIORITIES } from "../message/schedule.ts";
 import type { Queryable, Row } from "../store/database.ts";
 import type { ClaimFilter, MessageOrder } from "../store/outbox-store.ts";
 import { sequenceOf } from "./lists.ts";
 import { type Lane, type Look, type Statements, textOf } from "./statements.ts";
 
-/** The most topics that one look reads: those that have waited longest. */
-const TOPICS = 64;
+/** The most priorities of topics that one look reads: those that are first. */
+const LANES = 64;
 
 /** The number of keys of which one look reads the first message. */
 const KEYS = 256;
@@ -22,6 +23,7 @@ const EVER = Number.MAX_SAFE_INTEGER;
 /** A message that can be claimed. */
 export interface DueMessage extends Row {
   readonly sequence: unknown;
+  readonly priority: number;
   /** Milliseconds since the epoch. */
   readonly dueAt: number;
 }
@@ -55,26 +57,27 @@ export class DueMessages {
   ): Promise<readonly DueMessage[]> {
     const look = {
       ...filter,
+      by: "priority, due_at",
       until: now,
       limit: SPARE[this.#order] * (requireWhole("limit", limit, 0) + 1),
-    };
+    } as const;
     const rows = await this.#look(on, filter, look);
     const found = claimable(rows);
     if (this.#isWhole(rows, look, filter) || found.length >= limit) return found;
     const more = await this.#firstOfKeys(on, filter, look);
     this.#after = more.after;
-    return inOrder([...found, ...more.found]);
+    return inOrder([...found, ...more.found], look);
   }
 
   /** The instant of the first one; too early if a look does not find it. */
   async next(on: Queryable, filter: ClaimFilter): Promise<number | undefined> {
     const limit = this.#order === "key" ? WINDOW : 1;
-    const look = { ...filter, until: EVER, limit };
+    const look = { ...filter, by: "due_at", until: EVER, limit } as const;
     const rows = await this.#look(on, filter, look);
     const [first] = claimable(rows);
     if (first !== undefined || this.#isWhole(rows, look, filter)) return first?.dueAt;
     const { found, isWhole } = await this.#firstOfKeys(on, filter, look);
-    return isWhole ? inOrder(found)[0]?.dueAt : Number(rows.at(-1)?.["due_at"]);
+    return isWhole ? inOrder(found, look)[0]?.dueAt : Number(rows.at(-1)?.["due_at"]);
   }
 
   /** Whether nothing is hidden behind messages that wait for an earlier one. */
@@ -90,29 +93,28 @@ export class DueMessages {
   async #lanesOf(on: Queryable, filter: ClaimFilter, look: Look): Promise<readonly Lane[]> {
     const lanes: Lane[] = filter.hasExpired === false ? [] : ["expired"];
     if (filter.hasExpired === true) return lanes;
-    const topics = await this.#topicsOf(on, filter, look);
-    return [...lanes, ...(topics?.map((topic) => ({ topic })) ?? ["all" as const])];
+    return [...lanes, ...(await this.#selectedLanes(on, filter, look))];
   }
 
-  /** The topics to look at one by one; undefined for all. */
-  async #topicsOf(
+  /** Each priority, of each topic if the filter selects some. */
+  async #selectedLanes(
     on: Queryable,
     { topics, exceptTopics = [] }: ClaimFilter,
-    { until }: Look,
-  ): Promise<readonly string[] | undefined> {
-    if (topics === undefined && exceptTopics.length === 0) return undefined;
+    look: Look,
+  ): Promise<readonly Lane[]> {
+    if (topics === undefined && exceptTopics.length === 0) return lanesOf(undefined);
     const except = new Set(exceptTopics);
     const among = topics && new Set(topics);
     const isSelected = (topic: string): boolean =>
       !except.has(topic) && (among?.has(topic) ?? true);
-    if (among !== undefined && among.size <= TOPICS) return [...among].filter(isSelected);
+    if (among !== undefined && among.size * PRIORITIES.length <= LANES)
+      return [...among].filter(isSelected).flatMap(lanesOf);
     const rows = await on.query(this.#sql.topics);
     return rows
-      .map((row) => ({ topic: textOf(String(row["topic_digits"])), dueAt: Number(row["due_at"]) }))
-      .filter(({ topic, dueAt }) => dueAt <= until && isSelected(topic))
-      .sort((one, other) => one.dueAt - other.dueAt)
-      .slice(0, TOPICS)
-      .map(({ topic }) => topic);
+      .map((row) => ({ ...rankOf(row), topic: textOf(String(row["topic_digits"])) }))
+      .filter(({ topic, dueAt }) => dueAt <= look.until && isSelected(topic))
+      .sort(comparing(look))
+      .slice(0, LANES);
   }
 
   /**
@@ -149,13 +151,28 @@ interface FirstOfKeys {
 function claimable(rows: readonly Row[]): readonly DueMessage[] {
   return rows
     .filter(({ is_first: isFirst }) => isFirst === undefined || Number(isFirst) === 1)
-    .map((row) => ({ sequence: sequenceOf(row), dueAt: Number(row["due_at"]) }));
+    .map((row) => ({ sequence: sequenceOf(row), ...rankOf(row) }));
 }
 
-/** The earliest first, each once. */
-function inOrder(messages: readonly DueMessage[]): readonly DueMessage[] {
+/** The first ones first, each once. */
+function inOrder(messages: readonly DueMessage[], look: Look): readonly DueMessage[] {
   const each = new Map(messages.map((message) => [String(message.sequence), message]));
-  return [...each.values()].sort((one, other) => one.dueAt - other.dueAt);
+  return [...each.values()].sort(comparing(look));
+}
+
+type Rank = Pick<DueMessage, "priority" | "dueAt">;
+
+function rankOf(row: Row): Rank {
+  return { priority: Number(row["priority"]), dueAt: Number(row["due_at"]) };
+}
+
+function comparing({ by }: Look): (one: Rank, other: Rank) => number {
+  return (one, other) =>
+    (by === "due_at" ? 0 : one.priority - other.priority) || one.dueAt - other.dueAt;
+}
+
+function lanesOf(topic: string | undefined): readonly Lane[] {
+  return PRIORITIES.map((priority) => ({ priority, topic }));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { CAP } from "../message/schedule.ts";
+import { CAP, PRIORITIES } from "../message/schedule.ts";
 import type { Migration } from "../store/migration.ts";
 
 /** A text compares by its characters, as on PostgreSQL. */
@@ -99,7 +99,33 @@ const schedule = (prefix: string): Migration => ({
   ],
 });
 
+/**
+ * Priorities are parts of the indexes, under their names: the relays of the version before name these, claim the messages as
+ * they are due, and read all that waits. One statement: it copies the table, and must not do so twice.
+ */
+const priorities = (prefix: string): Migration => ({
+  number: 4,
+  name: "priorities and keys",
+  statements: [
+    `ALTER TABLE ${prefix}message
+      ADD COLUMN priority TINYINT NOT NULL DEFAULT 0 COMMENT 'the smaller number first',
+      ADD CONSTRAINT ${prefix}message_priority CHECK (priority BETWEEN ${PRIORITIES.at(0)} AND ${PRIORITIES.at(-1)}),
+      DROP KEY message_due, ADD KEY message_due (priority, claimable_at),
+      DROP KEY message_topic, ADD KEY message_topic (claimable_topic, priority, claimable_at)`,
+    `CREATE TABLE IF NOT EXISTS ${prefix}once (
+      kind VARBINARY(16) NOT NULL,
+      \`key\` VARBINARY(255) NOT NULL,
+      message_id CHAR(36) NOT NULL COMMENT 'of the message, or of the transaction that has taken the key',
+      since BIGINT NOT NULL COMMENT 'milliseconds since 1970',
+      until BIGINT NOT NULL COMMENT 'milliseconds since 1970',
+      PRIMARY KEY (kind, \`key\`),
+      KEY once_until (until),
+      KEY once_message (message_id)
+    ) ${TABLE}`,
+  ],
+});
+
 /** All migrations, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages, lanes, schedule].map((migration) => migration(prefix));
+  return [messages, lanes, schedule, priorities].map((migration) => migration(prefix));
 }

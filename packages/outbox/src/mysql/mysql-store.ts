@@ -1,7 +1,19 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { DUPLICATE_ENTRY, type Kinds, loopClock, read, requireMethods } from "@holdfast/kit";
-import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
-import { pendingMessage } from "../message/pending-message.ts";
+import {
+  DUPLICATE_ENTRY,
+  type Kinds,
+  loopClock,
+  read,
+  requireMethods,
+  uuidFrom,
+} from "@holdfast/kit";
+import type { Message, MessageStatus, NewMessage, SavedMessage } from "../message/message.ts";
+import {
+  type PendingMessage,
+  pendingMessage,
+  pendingMessages,
+  savedMessages,
+} from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
@@ -33,13 +45,16 @@ import { DueMessages, lockFirst } from "./due-messages.ts";
 import { changeAll, listsOf, sequenceOf } from "./lists.ts";
 import { recoverClaim, writeOutcomes } from "./outcome-writer.ts";
 import { hasNumber, ownTransaction, type ReadCommittedDatabase } from "./read-committed.ts";
-import { type Statements, statementsOf } from "./statements.ts";
+import { insertParams, type Statements, statementsOf } from "./statements.ts";
 
 export const MY_SQL_STORE_OPTIONS: Kinds<MySqlStoreOptions> = {
   prefix: tablePrefix,
   order: messageOrder,
   clock: loopClock,
 };
+
+/** The size of an insert of many messages, in characters. As hexadecimal digits of UTF-8 it has up to six times as many. */
+const MAX_PART = 512 * 1_024;
 
 /** Options for {@link MySqlStore}. */
 export interface MySqlStoreOptions {
@@ -109,20 +124,88 @@ export class MySqlStore implements OutboxStore<Queryable> {
     this.#due = new DueMessages(this.#sql, order);
   }
 
-  async save(tx: Queryable, message: NewMessage, now: number): Promise<Message> {
-    const { saved, params } = insertOf(message, now);
-    try {
-      await tx.query(this.#sql.insert, params);
-    } catch (cause) {
-      if (!hasNumber(cause, DUPLICATE_ENTRY)) throw cause;
-      throw new RangeError(`message.id must be new, got ${saved.id}`, { cause });
+  async save(tx: Queryable, message: NewMessage, now: number): Promise<SavedMessage> {
+    return await this.#saveOne(tx, pendingMessage(message, now));
+  }
+
+  async saveAll(
+    tx: Queryable,
+    messages: readonly NewMessage[],
+    now: number,
+  ): Promise<readonly SavedMessage[]> {
+    const saved: SavedMessage[] = [];
+    const parts = partsOf(pendingMessages(messages, now));
+    const [row] = await tx.query(this.#sql.now);
+    const serverNow = Number(row?.["now"]);
+    for (const part of parts) {
+      // An insert that meets one that is there has saved none.
+      const isSaved =
+        part.length > 1 && (await isNew(() => tx.query(this.#sql.insertAll(part, serverNow))));
+      if (isSaved) saved.push(...part.map(({ message }) => ({ ...message, isNew: true })));
+      else for (const pending of part) saved.push(await this.#saveOne(tx, pending));
     }
     return saved;
   }
 
+  async #saveOne(tx: Queryable, pending: PendingMessage): Promise<SavedMessage> {
+    const { message, unique } = pending;
+    const holders = new Map<unknown, string>();
+    if (unique !== undefined) holders.set(unique.key, await this.#take(tx, takeParams(pending)));
+    const isFree = unique === undefined || holders.get(unique.key) === message.id;
+    const isSaved =
+      isFree && (await isNew(() => tx.query(this.#sql.insert, insertParams(pending))));
+    return savedMessages([pending], isSaved ? [message.id] : [], holders)[0] as SavedMessage;
+  }
+
+  /** Takes a key if it is free; the id of whoever has it then. */
+  async #take(tx: Queryable, params: TakeParams): Promise<string> {
+    await tx.query(this.#sql.takeOnce, params);
+    const [row] = await tx.query(this.#sql.holderOf, params.slice(0, 2));
+    return String(row?.["message_id"]);
+  }
+
   statements(message: NewMessage, now: number): SaveStatements {
-    const { saved, params } = insertOf(message, now);
-    return { message: saved, statements: [statementOf(this.#sql.insert, /\?/, params)] };
+    const pending = pendingMessage(message, now);
+    const params = insertParams(pending);
+    const statement = (text: string, values: Statement["params"]): Statement =>
+      statementOf(text, /\?/, values);
+    const { message: saved, unique } = pending;
+    if (unique === undefined) {
+      // An id of this call is new; to leave one that is there takes more rights.
+      const text = message.id === undefined ? this.#sql.insert : this.#sql.insertOrLeave;
+      return { message: saved, statements: [statement(text, params)] };
+    }
+    return {
+      message: saved,
+      statements: [
+        statement(this.#sql.takeOnce, takeParams(pending)),
+        statement(this.#sql.insertIfTaken, [...params, unique.key, saved.id]),
+      ],
+    };
+  }
+
+  async cancel(id: string, tx?: Queryable): Promise<boolean> {
+    const work = async (on: Queryable): Promise<boolean> => {
+      const rows = await on.query(this.#sql.lockNew, [id]);
+      await changeAll(on, rows.map(sequenceOf), this.#sql.remove);
+      if (rows.length > 0) await on.query(this.#sql.removeKeysOf, [id]);
+      return rows.length > 0;
+    };
+    return await (tx === undefined ? this.#own(work) : work(tx));
+  }
+
+  async takeOnce(tx: Queryable, key: string, now: number, keep: number): Promise<boolean> {
+    const own = uuidFrom(undefined);
+    const at = Math.floor(now);
+    return (await this.#take(tx, ["inbox", key, own, at, at, Math.ceil(keep)])) === own;
+  }
+
+  async removeOnce(now: number, limit: number, signal?: AbortSignal): Promise<number> {
+    return await this.#own(async (tx) => {
+      const rows = await tx.query(this.#sql.lockOnce(now, limit));
+      for (const { kind, key } of rows) await tx.query(this.#sql.removeOnce, [kind, key]);
+      return rows.length;
+    }, signal);
   }
 
   async claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
@@ -264,18 +347,40 @@ export class MySqlStore implements OutboxStore<Queryable> {
   }
 }
 
-function insertOf(
-  given: NewMessage,
-  now: number,
-): { readonly saved: Message; readonly params: Statement["params"] } {
-  const { message, headers, payload } = pendingMessage(given, now);
-  const { id, topic, key, maxAttempts, backoff, expiresAt = 0, createdAt } = message;
-  const { duration, factor, cap } = backoff;
-  const params = [
-    ...[id, topic, key, headers, payload, maxAttempts],
-    ...[duration, factor, cap, expiresAt, createdAt, createdAt, createdAt],
-  ];
-  return { saved: message, params };
+/** The kind, the key, whose it is, now twice, and how long. */
+type TakeParams = readonly [string, string, string, number, number, number];
+
+function takeParams({ message, unique }: PendingMessage): TakeParams {
+  const { key = "", within = 0 } = unique ?? {};
+  const { id, createdAt } = message;
+  return ["message", key, id, createdAt, createdAt, Math.ceil(within)];
+}
+
+/** Whether an insert met nothing that is there. Without an error, the server would need a right to change it. */
+async function isNew(insert: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await insert();
+    return true;
+  } catch (cause) {
+    if (!hasNumber(cause, DUPLICATE_ENTRY)) throw cause;
+    return false;
+  }
+}
+
+/** Messages for one insert: not above a size, which a packet has at least. Those with a unique key are alone. */
+function partsOf(pending: readonly PendingMessage[]): readonly (readonly PendingMessage[])[] {
+  const parts: PendingMessage[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const each of pending) {
+    const own = each.unique === undefined ? each.payload.length + 1_024 : MAX_PART;
+    if (size + own > MAX_PART) {
+      parts.push([]);
+      size = 0;
+    }
+    parts.at(-1)?.push(each);
+    size += own;
+  }
+  return parts;
 }
 
 /** The first row, and those that have room after it. */
@@ -290,7 +395,7 @@ function within(maxBytes = Number.POSITIVE_INFINITY, rows: readonly Row[]): read
 /** Columns with whole numbers, which some pool options return as text. */
 const NUMBERS = [
   ...["created_at", "updated_at", "due_at", "expires_at", "claimed_until", "claim_number"],
-  ...["failed_attempts", "expired_claims", "max_attempts"],
+  ...["failed_attempts", "expired_claims", "max_attempts", "priority"],
 ];
 
 /** A row as PostgreSQL would give it. */

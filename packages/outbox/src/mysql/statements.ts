@@ -1,4 +1,5 @@
 import { requireFinite, requireWhole } from "@holdfast/kit";
+import type { PendingMessage } from "../message/pending-message.ts";
 import { BACKLOG_LIMIT, type ClaimFilter, type MessageOrder } from "../store/outbox-store.ts";
 
 // A statement with parameters is prepared, and stays on the server: its text is constant, but for the lengths of lists.
@@ -8,7 +9,7 @@ import { BACKLOG_LIMIT, type ClaimFilter, type MessageOrder } from "../store/out
 // No statement locks rows that it only reads: those to lock are found first, then locked by their primary key.
 
 const COLUMNS = [
-  "m.id, m.topic, m.`key`, m.headers, m.payload, m.status, m.last_error",
+  "m.id, m.topic, m.`key`, m.headers, m.payload, m.priority, m.status, m.last_error",
   "m.created_at, m.updated_at, m.due_at, m.failed_attempts, m.expired_claims, m.max_attempts",
   "m.initial_delay, m.factor, m.max_delay, m.expires_at, m.claimed_by, m.claimed_until, m.claim_number",
 ].join(", ");
@@ -21,23 +22,44 @@ type DeadLetterScope = { readonly ids: number } | "topic" | "all";
  *
  * | Lane | Unclaimed messages |
  * | --- | --- |
- * | `all` | all without an expired claim |
- * | a topic | those of it |
+ * | a priority | those of it without an expired claim |
+ * | a priority and a topic | those of both |
  * | `retrying` | those that were attempted |
  * | `expired` | all with an expired claim |
  */
-export type Lane = "all" | "retrying" | "expired" | { readonly topic: string };
+export type Lane =
+  | "retrying"
+  | "expired"
+  | { readonly priority: number; readonly topic?: string | undefined };
 
 /** A look at the messages that are due until an instant. */
 export interface Look extends Pick<ClaimFilter, "topics" | "exceptTopics"> {
   readonly until: number;
   /** The maximum number of messages. */
   readonly limit: number;
+  /** Which are the first: those that are due are so by their priority, too. */
+  readonly by: "priority, due_at" | "due_at";
 }
 
 /** The SQL of a `MySqlStore`. */
 export interface Statements {
   readonly insert: string;
+  /** Like `insert`, for a message that may be there. */
+  readonly insertOrLeave: string;
+  /** Like `insertOrLeave`, if the message has its unique key. */
+  readonly insertIfTaken: string;
+  readonly takeOnce: string;
+  readonly holderOf: string;
+  readonly lockNew: string;
+  readonly removeKeysOf: string;
+  lockOnce(now: number, limit: number): string;
+  readonly removeOnce: string;
+  /**
+   * Many messages, without parameters: a prepared statement for each number of them would stay on the server.
+   *
+   * @param now - the time of the server
+   */
+  insertAll(messages: readonly PendingMessage[], now: number): string;
   readonly now: string;
   readonly find: string;
   readonly backlog: string;
@@ -50,7 +72,7 @@ export interface Statements {
   readonly setFence: string;
   readonly topics: string;
   /**
-   * The first messages of some lanes together: `sequence`, `due_at`, and in order `is_first`, 1 for the first message of
+   * The first messages of some lanes together: `sequence`, `priority`, `due_at`, and in order `is_first`, 1 for the first message of
    * its key.
    */
   due(lanes: readonly Lane[], look: Look): string;
@@ -100,16 +122,12 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
     ...outcomeStatements(message),
     ...upkeepStatements(message),
     ...fenceStatements(`${prefix}fence`),
+    ...onceStatements(`${prefix}once`),
+    ...insertStatements(message, `${prefix}once`),
     now: `SELECT ${NOW} AS now`,
-    /**
-     * Uses each parameter once, and in order: it is taken apart for the tag of a query layer. The tenth is 0 for a
-     * message that never expires. A message of a process whose clock is ahead is due now by the clock of the server, or relays would wait.
-     */
-    insert: `
-      INSERT INTO ${message} (
-        id, topic, \`key\`, headers, payload, max_attempts, initial_delay, factor, max_delay, expires_at, created_at,
-        updated_at, due_at
-      ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULLIF(?, 0), ?, ?, LEAST(?, ${NOW}))`,
+    lockNew: `
+      SELECT sequence FROM ${message} FORCE INDEX (message_id)
+      WHERE id = ? AND status = 'pending' AND claim_number = 0 FOR UPDATE`,
     find: `SELECT ${COLUMNS} FROM ${message} m WHERE m.id = ?`,
     backlog: ["pending", "retrying", "dead"]
       .map(
@@ -120,6 +138,71 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
       )
       .join(" UNION ALL "),
     counts: `SELECT status, COUNT(*) AS messages FROM ${message} GROUP BY status`,
+  };
+}
+
+type InsertStatement = "insert" | "insertOrLeave" | "insertIfTaken" | "insertAll";
+
+/** Each uses its parameters once, and in order: it is taken apart for the tag of a query layer. */
+function insertStatements(message: string, once: string): Pick<Statements, InsertStatement> {
+  const into = `
+      INSERT INTO ${message} (
+        id, topic, \`key\`, headers, payload, priority, max_attempts, initial_delay, factor, max_delay, expires_at,
+        created_at, updated_at, due_at)`;
+  /** A message of a process whose clock is ahead is due now by the clock of the server, or relays would wait. */
+  const values = `${"?, ".repeat(10)}NULLIF(?, 0), ?, ?, GREATEST(?, LEAST(?, ${NOW}) + ?)`;
+  const leave = `ON DUPLICATE KEY UPDATE id = ${message}.id`;
+  const rowOf = (pending: PendingMessage, now: number): string => {
+    const { message, delay, notBefore } = pending;
+    const { createdAt, expiresAt = "NULL" } = message;
+    const dueAt = Math.max(notBefore, Math.min(createdAt, now) + delay);
+    const literals = insertParams(pending).slice(0, 10).map(literalOf);
+    return `(${[...literals, expiresAt, createdAt, createdAt, dueAt].join(", ")})`;
+  };
+  return {
+    insert: `${into} VALUES (${values})`,
+    insertOrLeave: `${into} VALUES (${values}) ${leave}`,
+    insertIfTaken: `${into} SELECT ${values} FROM ${once} o
+      WHERE o.kind = 'message' AND o.\`key\` = ? AND o.message_id = ? ${leave}`,
+    insertAll: (messages, now) =>
+      `${into} VALUES ${messages.map((each) => rowOf(each, now)).join(", ")}`,
+  };
+}
+
+/** The values of an insert. */
+export function insertParams(pending: PendingMessage): readonly (string | number)[] {
+  const { message, headers, payload, delay, notBefore } = pending;
+  const { id, topic, key, priority, maxAttempts, backoff, expiresAt = 0, createdAt } = message;
+  const { duration, factor, cap } = backoff;
+  return [
+    ...[id, topic, key, headers, payload, priority, maxAttempts],
+    ...[duration, factor, cap, expiresAt, createdAt, createdAt, notBefore, createdAt, delay],
+  ];
+}
+
+/** A value in the text itself: a number that was checked, or the bytes of a text. */
+function literalOf(value: string | number): string {
+  return typeof value === "number" ? String(value) : `_utf8mb4 X'${digitsOf(value)}'`;
+}
+
+type OnceStatement = "takeOnce" | "holderOf" | "removeKeysOf" | "lockOnce" | "removeOnce";
+
+function onceStatements(once: string): Pick<Statements, OnceStatement> {
+  const ifOver = (column: string): string =>
+    `${column} = IF(until <= VALUES(since), VALUES(${column}), ${column})`;
+  return {
+    /** The last column decides until it is changed itself. Another transaction that has the key ends first. */
+    takeOnce: `
+      INSERT INTO ${once} (kind, \`key\`, message_id, since, until)
+      VALUES (?, ?, ?, LEAST(?, ${NOW}), LEAST(?, ${NOW}) + ?)
+      ON DUPLICATE KEY UPDATE ${["message_id", "since", "until"].map(ifOver).join(", ")}`,
+    holderOf: `SELECT message_id FROM ${once} WHERE kind = ? AND \`key\` = ? FOR UPDATE`,
+    removeKeysOf: `DELETE FROM ${once} WHERE message_id = ?`,
+    lockOnce: (now, limit) => `
+      SELECT kind, \`key\` FROM ${once} FORCE INDEX (once_until)
+      WHERE until <= LEAST(${instantOf("now", now)}, ${NOW})
+      ORDER BY until LIMIT ${limitOf(limit)} FOR UPDATE SKIP LOCKED`,
+    removeOnce: `DELETE FROM ${once} WHERE kind = ? AND \`key\` = ?`,
   };
 }
 
@@ -141,30 +224,32 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
   const [key, isFirst] =
     order === "key" ? [", `key`", `, m.sequence = ${firstOf("m.`key`")} AS is_first`] : ["", ""];
   /** A look finds more than are needed, so not all of one lane. In order, a full look says that there may be more. */
-  const limitIn = (lanes: readonly Lane[], { limit }: Look): number =>
-    order === "key" ? limit : Math.ceil(limit / Math.min(lanes.length, 4));
+  const limitIn = (lanes: readonly Lane[], { limit }: Look): number => {
+    const topics = new Set(lanes.map((lane) => (typeof lane === "object" ? lane.topic : lane)));
+    return order === "key" ? limit : Math.ceil(limit / Math.min(topics.size, 4));
+  };
   const laneOf = (lane: Lane, look: Look): string => {
     const { index, at, where } = partOf(lane, look);
     return `(
-      SELECT sequence, ${at} AS due_at ${key} FROM ${message} FORCE INDEX (${index})
+      SELECT sequence, priority, ${at} AS due_at ${key} FROM ${message} FORCE INDEX (${index})
       WHERE ${where} AND ${at} <= ${instantOf("now", look.until)}
       ORDER BY ${at} LIMIT ${limitOf(look.limit)})`;
   };
   return {
     topics: `
-      SELECT HEX(claimable_topic) AS topic_digits, MIN(claimable_at) AS due_at
+      SELECT HEX(claimable_topic) AS topic_digits, priority, MIN(claimable_at) AS due_at
       FROM ${message} FORCE INDEX (message_topic)
-      WHERE claimable_topic IS NOT NULL GROUP BY claimable_topic`,
+      WHERE claimable_topic IS NOT NULL GROUP BY claimable_topic, priority`,
     due: (lanes, look) => {
       const each = { ...look, limit: limitIn(lanes, look) };
       return `
-      SELECT m.sequence, m.due_at ${isFirst} FROM (
+      SELECT m.sequence, m.priority, m.due_at ${isFirst} FROM (
         SELECT * FROM (${lanes.map((lane) => laneOf(lane, each)).join(" UNION ALL ")}) AS lanes
-        ORDER BY due_at, sequence LIMIT ${limitOf(look.limit)}) AS m
-      ORDER BY m.due_at, m.sequence`;
+        ORDER BY ${look.by}, sequence LIMIT ${limitOf(look.limit)}) AS m
+      ORDER BY ${look.by}, sequence`;
     },
     firstOfKeys: (after, look) => `
-      SELECT HEX(k.fresh_key) AS key_digits, m.sequence, m.due_at,
+      SELECT HEX(k.fresh_key) AS key_digits, m.sequence, m.priority, m.due_at,
         COALESCE(m.claimable_at <= ${instantOf("now", look.until)} ${selected(look)}, 0) AS is_first
       FROM (
         SELECT fresh_key, MIN(claimable_at) AS due_at FROM ${message} FORCE INDEX (message_fresh)
@@ -180,7 +265,7 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
       WHERE sequence IN ${listOf(count)}`,
     claimed: (count) => `
       SELECT ${COLUMNS} FROM ${message} m WHERE m.sequence IN ${listOf(count)}
-      ORDER BY m.due_at, m.sequence`,
+      ORDER BY m.priority, m.due_at, m.sequence`,
     expired: (now, limit) => `
       SELECT ${COLUMNS} FROM ${message} m FORCE INDEX (message_claimed)
       WHERE m.claimed_until <= ${instantOf("now", now)}
@@ -190,13 +275,18 @@ function claimStatements(message: string, order: MessageOrder): Pick<Statements,
 
 /** The index of a lane, the column of its order, and what selects it. */
 function partOf(lane: Lane, look: Look): { index: string; at: string; where: string } {
-  if (lane === "all") return { index: "message_due", at: "claimable_at", where: "TRUE" };
-  if (typeof lane === "object")
+  if (typeof lane === "object") {
+    const { priority, topic } = lane;
+    const [index, of] =
+      topic === undefined
+        ? ["message_due", ""]
+        : ["message_topic", `claimable_topic = X'${digitsOf(topic)}' AND `];
     return {
-      index: "message_topic",
+      index,
       at: "claimable_at",
-      where: `claimable_topic = X'${digitsOf(lane.topic)}'`,
+      where: `${of}priority = ${requireWhole("priority", priority, -128)}`,
     };
+  }
   const where = `has_expired = ${lane === "expired" ? 1 : 0} ${selected(look)}`;
   return { index: "message_again", at: "again_at", where };
 }
@@ -215,8 +305,7 @@ function selected({ topics, exceptTopics = [] }: Look): string {
 
 /** The bytes of a text in hexadecimal digits, which no `sql_mode` changes. */
 function digitsOf(text: string): string {
-  const digits = [...new TextEncoder().encode(text)].map((byte) => byte.toString(16));
-  return digits.map((each) => each.padStart(2, "0")).join("");
+  return Buffer.from(text).toString("hex");
 }
 
 /** The text of {@link digitsOf}. */

@@ -1,3 +1,4 @@
+import { PRIORITIES } from "../message/schedule.ts";
 import type { ClaimFilter, MessageOrder } from "../store/outbox-store.ts";
 
 // Every value is bound. Only constants of this file and the checked prefix are put together. A LATERAL with a LIMIT is a
@@ -11,7 +12,7 @@ const millisecondsOf = (column: string): string =>
   `(extract(epoch FROM m.${column}) * 1000)::float8 AS ${column}`;
 
 export const COLUMNS: string = [
-  "m.id, m.topic, m.key, m.headers, m.payload, m.status, m.last_error",
+  "m.id, m.topic, m.key, m.headers, m.payload, m.priority, m.status, m.last_error",
   "m.failed_attempts, m.expired_claims, m.max_attempts, m.initial_delay, m.factor, m.max_delay",
   "m.claimed_by, m.claim_number",
   ...["created_at", "updated_at", "due_at", "expires_at", "claimed_until"].map(millisecondsOf),
@@ -47,6 +48,11 @@ export const PARKED_KEY: string = valueIf("key", UNCLAIMED, "parked");
 /** The number of messages that are parked, and of keys that are checked, in one statement. */
 export const STEP = 1_000;
 
+/** All priorities, in their order. */
+const LEVELS = `unnest(ARRAY[${PRIORITIES.join(", ")}])`;
+/** The order of messages that are due. */
+const FIRST = "priority, due_at";
+
 /** The number of messages that are read in the order of time before topics are looked for. */
 const NEAR = 500;
 
@@ -69,12 +75,16 @@ export function filterOf({ topics, exceptTopics = [], hasExpired }: ClaimFilter)
   return { shape: { topics: "others", hasExpired }, lists: [exceptTopics] };
 }
 
+type Limits = Pick<Asked, "until" | "limit">;
+
 interface Asked {
   readonly shape: FilterShape;
   /** The parameter of the list of topics. */
   readonly list: string;
   /** Those that are due then; by default all. */
   readonly until?: string | undefined;
+  /** Which are the first: {@link FIRST} of those that are due, `due_at` of those that will be. */
+  readonly by: string;
   readonly limit: string;
 }
 
@@ -98,7 +108,7 @@ export class ClaimStatements {
       WITH RECURSIVE ${this.#found(shape)},
       counted AS (
         SELECT id, row_number() OVER earlier AS place, sum(bytes) OVER earlier AS bytes FROM found
-        WINDOW earlier AS (ORDER BY due_at, sequence)),
+        WINDOW earlier AS (ORDER BY ${FIRST}, sequence)),
       m AS (
         UPDATE ${message} SET
           claimed_by = $1, claimed_until = ${instant("$2")}, claim_number = claim_number + 1
@@ -107,23 +117,25 @@ export class ClaimStatements {
         RETURNING ${message}.*
       )
       SELECT ${COLUMNS}${this.#order === "key" ? `, ${this.#isDisordered()} AS is_disordered` : ""}
-      FROM m ORDER BY m.due_at, m.sequence`;
+      FROM m ORDER BY m.priority, m.due_at, m.sequence`;
   }
 
   /** The messages to take, locked. Those that others have locked are left out. */
   #found(shape: FilterShape): string {
     const { topics, hasExpired } = shape;
-    const columns = "m.id, m.due_at, m.sequence, octet_length(m.payload) AS bytes";
+    const columns = "m.id, m.priority, m.due_at, m.sequence, octet_length(m.payload) AS bytes";
     const until = instant("$3");
     const isPlain = this.#order === "none" && topics === "all" && hasExpired !== undefined;
     if (isPlain) {
       const { at } = hasExpired ? ALONE : READY;
       return `
         found AS MATERIALIZED (
-          SELECT ${columns} FROM ${this.#message} m WHERE ${at} <= ${until}
-          ORDER BY ${at} LIMIT $4 FOR UPDATE SKIP LOCKED)`;
+          SELECT m.* FROM ${LEVELS} level CROSS JOIN LATERAL (
+            SELECT ${columns} FROM ${this.#message} m WHERE m.priority = level AND ${at} <= ${until}
+            ORDER BY ${at} LIMIT $4 FOR UPDATE SKIP LOCKED) m
+          LIMIT $4)`;
     }
-    const asked = { shape, list: "$6", until, limit: "4 * $4 + 24" };
+    const asked = { shape, list: "$6", until, by: FIRST, limit: "4 * $4 + 24" };
     return `
       ${this.#pool(asked)},
       found AS MATERIALIZED (
@@ -146,7 +158,7 @@ export class ClaimStatements {
           min(due_at) FILTER (WHERE count >= ${limit}))) * 1000)::float8 AS next_due,
         (SELECT true FROM ${this.#message} WHERE ${PARKED_KEY} > '' ORDER BY ${PARKED_KEY} LIMIT 1) AS has_parked
       FROM (SELECT *, count(*) OVER () AS count FROM pool) pool`;
-    return `WITH RECURSIVE ${this.#pool({ shape, list: "$1", limit })} ${next}`;
+    return `WITH RECURSIVE ${this.#pool({ shape, list: "$1", by: "due_at", limit })} ${next}`;
   }
 
   /** The earliest of a filter, and whether each is the first of its key. */
@@ -156,7 +168,7 @@ export class ClaimStatements {
       this.#order === "key" ? `(${this.#firstOf("m.key", "b.sequence")}) = m.sequence` : "true";
     return `${lanes}
       pool AS MATERIALIZED (
-        SELECT m.*, ${isFirst} AS is_first FROM (${rows}) m ORDER BY due_at LIMIT ${asked.limit})`;
+        SELECT m.*, ${isFirst} AS is_first FROM (${rows}) m ORDER BY ${asked.by} LIMIT ${asked.limit})`;
   }
 
   /** Rows of each kind that a filter allows, and the common table expressions they need. */
@@ -166,7 +178,7 @@ export class ClaimStatements {
       (_, i) => hasExpired === undefined || hasExpired === (i === 1),
     );
     if (topics === "all") {
-      const rows = kinds.map(({ at }) => `(${this.#earliest(at, asked)})`);
+      const rows = kinds.map(({ at }) => this.#earliest(at, asked));
       return ["", rows.join(" UNION ALL ")];
     }
     const parts = kinds.map((kind, i) =>
@@ -178,24 +190,28 @@ export class ClaimStatements {
     ];
   }
 
-  #earliest(
-    at: string,
-    { until = "'infinity'", limit }: Pick<Asked, "until" | "limit">,
-    among = "",
-  ): string {
+  /** The earliest of each priority. */
+  #earliest(at: string, asked: Limits): string {
     return `
-      SELECT m.id, m.key, m.sequence, m.due_at, m.topic FROM ${this.#message} m
-      WHERE ${among} ${at} <= ${until} ORDER BY ${at} LIMIT ${limit}`;
+      SELECT m.* FROM ${LEVELS} lane (priority)
+      CROSS JOIN LATERAL (${this.#earliestAmong("m.priority = lane.priority", at, asked)}) m`;
   }
 
-  #earliestOfLane(at: string, asked: Pick<Asked, "until" | "limit">): string {
-    return this.#earliest(at, asked, "m.status = lane.status AND m.topic = lane.topic AND");
+  #earliestOfLane(at: string, asked: Limits): string {
+    const among = "m.status = lane.status AND m.topic = lane.topic AND m.priority = lane.priority";
+    return this.#earliestAmong(among, at, asked);
+  }
+
+  #earliestAmong(among: string, at: string, { until = "'infinity'", limit }: Limits): string {
+    return `
+      SELECT m.id, m.key, m.sequence, m.priority, m.due_at, m.topic FROM ${this.#message} m
+      WHERE ${among} AND ${at} <= ${until} ORDER BY ${at} LIMIT ${limit}`;
   }
 
   #listed(i: number, { atByTopic }: Kind, asked: Asked): readonly [string, string] {
     const lanes = `lane_${i} AS (
-      SELECT DISTINCT status, topic
-      FROM unnest(${asked.list}::text[]) topic, unnest(ARRAY['pending', 'retrying']) status)`;
+      SELECT DISTINCT status, topic, priority
+      FROM unnest(${asked.list}::text[]) topic, unnest(ARRAY['pending', 'retrying']) status, ${LEVELS} priority)`;
     return [
       lanes,
       `SELECT m.* FROM lane_${i} lane CROSS JOIN LATERAL (${this.#earliestOfLane(atByTopic, asked)}) m`,
@@ -208,24 +224,27 @@ export class ClaimStatements {
    * first messages of all are in the topics whose first message is among the first.
    */
   #others(i: number, { at, atByTopic }: Kind, asked: Asked): readonly [string, string] {
-    const { list, until, limit } = asked;
+    const { list, until, by, limit } = asked;
     const next = (after: string): string => `
-      SELECT status, topic FROM ${this.#message}
-      WHERE ${atByTopic} IS NOT NULL AND ${after} ORDER BY status, topic LIMIT 1`;
+      SELECT status, topic, priority FROM ${this.#message}
+      WHERE ${atByTopic} IS NOT NULL AND ${after} ORDER BY status, topic, priority LIMIT 1`;
     const isEnough = `(SELECT count(*) FROM near_${i}) >= ${limit} OR (SELECT count(*) FROM all_${i}) < ${NEAR} + ${limit}`;
+    const firstBy = by === FIRST ? "first.priority, first.due_at" : "first.due_at";
     const ctes = `
-      all_${i} AS MATERIALIZED (${this.#earliest(at, { until, limit: `${NEAR} + ${limit}` })}),
+      all_${i} AS MATERIALIZED (
+        SELECT m.* FROM (${this.#earliest(at, { until, limit: `${NEAR} + ${limit}` })}) m
+        ORDER BY ${by} LIMIT ${NEAR} + ${limit}),
       near_${i} AS MATERIALIZED (
-        SELECT * FROM all_${i} WHERE topic <> ALL(${list}::text[]) ORDER BY due_at LIMIT ${limit}),
+        SELECT * FROM all_${i} WHERE topic <> ALL(${list}::text[]) ORDER BY ${by} LIMIT ${limit}),
       every_${i} AS (
         (${next(`NOT (${isEnough})`)})
         UNION ALL
         SELECT next.* FROM every_${i} last
-        CROSS JOIN LATERAL (${next("(status, topic) > (last.status, last.topic)")}) next),
+        CROSS JOIN LATERAL (${next("(status, topic, priority) > (last.status, last.topic, last.priority)")}) next),
       lane_${i} AS MATERIALIZED (
         SELECT lane.* FROM every_${i} lane
         CROSS JOIN LATERAL (${this.#earliestOfLane(atByTopic, { until, limit: "1" })}) first
-        WHERE lane.topic <> ALL(${list}::text[]) ORDER BY first.due_at LIMIT ${limit})`;
+        WHERE lane.topic <> ALL(${list}::text[]) ORDER BY ${firstBy} LIMIT ${limit})`;
     return [
       ctes,
       `SELECT * FROM near_${i} WHERE ${isEnough}
@@ -248,9 +267,9 @@ export class ClaimStatements {
   park(shape: FilterShape): string {
     const message = this.#message;
     const until = instant("$1");
-    const limit = shape.topics === "all" ? STEP : STEP / 10; // of each topic
+    const limit = shape.topics === "all" ? STEP : STEP / 10; // of each topic and priority
     return `
-      WITH RECURSIVE ${this.#pool({ shape, list: "$2", until, limit: `${limit}` })},
+      WITH RECURSIVE ${this.#pool({ shape, list: "$2", until, by: FIRST, limit: `${limit}` })},
       earlier AS MATERIALIZED (
         SELECT b.* FROM (SELECT DISTINCT key FROM pool WHERE NOT is_first) blocked
         CROSS JOIN LATERAL (${this.#firstOf("blocked.key", "b.key, b.sequence")} FOR SHARE SKIP LOCKED) b),

@@ -1,4 +1,4 @@
-import { CAP } from "../message/schedule.ts";
+import { CAP, PRIORITIES } from "../message/schedule.ts";
 import type { Migration } from "../store/migration.ts";
 import { ALONE, PARKED_KEY, READY } from "./claim-statements.ts";
 
@@ -83,7 +83,44 @@ const schedule = (prefix: string): Migration => ({
   ],
 });
 
+/**
+ * Priorities are parts of the indexes, and of their order. The relays of the version before claim the messages as they are
+ * due, and read all that waits.
+ */
+const priorities = (prefix: string): Migration => {
+  const message = `${prefix}message`;
+  const index = (name: string, at: string, among = ""): readonly string[] => [
+    `DROP INDEX ${message}_${name}`,
+    `CREATE INDEX ${message}_${name} ON ${message} (${among}priority, ${at}) WHERE ${at} IS NOT NULL`,
+  ];
+  const levels = `${PRIORITIES.at(0)} AND ${PRIORITIES.at(-1)}`;
+  return {
+    number: 4,
+    name: "priorities and keys",
+    statements: [
+      `ALTER TABLE ${message} ADD COLUMN priority smallint NOT NULL DEFAULT 0
+        CONSTRAINT ${message}_priority CHECK (priority BETWEEN ${levels})`,
+      `COMMENT ON COLUMN ${message}.priority IS 'the smaller number first'`,
+      ...index("due", READY.at),
+      ...index("topic", READY.atByTopic, "status, topic, "),
+      ...index("alone", ALONE.at),
+      ...index("alone_topic", ALONE.atByTopic, "status, topic, "),
+      `CREATE TABLE ${prefix}once (
+        kind text NOT NULL,
+        key text NOT NULL,
+        message_id uuid,
+        since timestamptz(3) NOT NULL,
+        until timestamptz(3) NOT NULL,
+        PRIMARY KEY (kind, key)
+      )`,
+      `COMMENT ON TABLE ${prefix}once IS 'unique keys of messages, and keys that consumers have handled'`,
+      `CREATE INDEX ${prefix}once_until ON ${prefix}once (until)`,
+      `CREATE INDEX ${prefix}once_message ON ${prefix}once (message_id) WHERE message_id IS NOT NULL`,
+    ],
+  };
+};
+
 /** All migrations, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages, indexes, schedule].map((migration) => migration(prefix));
+  return [messages, indexes, schedule, priorities].map((migration) => migration(prefix));
 }

@@ -1,6 +1,11 @@
 import { type Kinds, read, requireMethods } from "@holdfast/kit";
-import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
-import { pendingMessage } from "../message/pending-message.ts";
+import type { Message, MessageStatus, NewMessage, SavedMessage } from "../message/message.ts";
+import {
+  type PendingMessage,
+  pendingMessage,
+  pendingMessages,
+  savedMessages,
+} from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
@@ -30,7 +35,7 @@ import { readClaimed } from "../store/read-claimed.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
 import { ClaimStatements, filterOf, STEP } from "./claim-statements.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
-import { channelOf, type Statements, statementsOf } from "./statements.ts";
+import { channelOf, insertParams, insertSql, type Statements, statementsOf } from "./statements.ts";
 
 /** The maximum number of times that a claim parks what it has read, and reads on. */
 const PARK_STEPS = 10;
@@ -77,6 +82,7 @@ export class PostgresStore implements OutboxStore<Queryable> {
   readonly #database: PostgresDatabase;
   readonly #sql: Statements;
   readonly #claims: ClaimStatements;
+  readonly #prefix: string;
   readonly #table: string;
   /** The last key that was checked for messages to unpark. */
   #healed = "";
@@ -94,6 +100,7 @@ export class PostgresStore implements OutboxStore<Queryable> {
     this.order = order;
     this.#database = database;
     this.#sql = statementsOf(prefix);
+    this.#prefix = prefix;
     this.#table = `${prefix}message`;
     this.#claims = new ClaimStatements(this.#table, order);
     if (database.listen !== undefined)
@@ -102,17 +109,78 @@ export class PostgresStore implements OutboxStore<Queryable> {
       };
   }
 
-  async save(tx: Queryable, message: NewMessage, now: number): Promise<Message> {
-    const { saved, params } = insertOf(message, now);
+  async save(tx: Queryable, message: NewMessage, now: number): Promise<SavedMessage> {
+    const pending = pendingMessage(message, now);
+    const [text, params] = this.#insertOf(pending);
     // A conflict must not end the transaction, and a look before would make serializable ones fail.
-    const rows = await tx.query(this.#sql.insertNew, params);
-    if (rows.length === 0) throw new RangeError(`message.id must be new, got ${saved.id}`);
-    return saved;
+    const rows = await tx.query(`${text} RETURNING true AS saved`, params);
+    const ids = rows.map(() => pending.message.id);
+    return (await this.#saved(tx, [pending], ids))[0] as SavedMessage;
+  }
+
+  async saveAll(
+    tx: Queryable,
+    messages: readonly NewMessage[],
+    now: number,
+  ): Promise<readonly SavedMessage[]> {
+    const pending = pendingMessages(messages, now);
+    if (pending.length === 0) return [];
+    const shape = { isList: true, hasUnique: pending.some(({ unique }) => unique !== undefined) };
+    const text = `${insertSql(this.#prefix, shape)} RETURNING id`;
+    const rows = await tx.query(text, insertParams(pending, shape));
+    return await this.#saved(
+      tx,
+      pending,
+      rows.map(({ id }) => String(id)),
+    );
   }
 
   statements(message: NewMessage, now: number): SaveStatements {
-    const { saved, params } = insertOf(message, now);
-    return { message: saved, statements: [statementOf(this.#sql.insert, /\$\d+/, params)] };
+    const pending = pendingMessage(message, now);
+    const [text, params] = this.#insertOf(pending);
+    return { message: pending.message, statements: [statementOf(text, /\$\d+/, params)] };
+  }
+
+  #insertOf(pending: PendingMessage): readonly [string, Statement["params"]] {
+    const shape = { isList: false, hasUnique: pending.unique !== undefined };
+    const params = insertParams([pending], shape) as Statement["params"];
+    return [insertSql(this.#prefix, shape), params];
+  }
+
+  /** @param ids - of those that are new */
+  async #saved(
+    tx: Queryable,
+    pending: readonly PendingMessage[],
+    ids: readonly string[],
+  ): Promise<readonly SavedMessage[]> {
+    const keys = pending.flatMap(({ unique }) => unique?.key ?? []);
+    const rows =
+      ids.length < pending.length && keys.length > 0
+        ? await tx.query(this.#sql.holders, [keys])
+        : [];
+    const holders = new Map(rows.map((row) => [row["key"], String(row["message_id"])]));
+    return savedMessages(pending, ids, holders);
+  }
+
+  async cancel(id: string, tx?: Queryable): Promise<boolean> {
+    const work = async (on: Queryable): Promise<boolean> => {
+      const rows = await on.query(this.#sql.cancel, [id]);
+      if (rows.length > 0)
+        await this.#unpark(
+          on,
+          rows.map(({ key }) => key),
+        );
+      return rows.length > 0;
+    };
+    return await (tx === undefined ? this.#transaction(work) : work(tx));
+  }
+
+  async takeOnce(tx: Queryable, key: string, now: number, keep: number): Promise<boolean> {
+    return await changed(tx, this.#sql.takeOnce, [key, now, keep]);
+  }
+
+  async removeOnce(now: number, limit: number, signal?: AbortSignal): Promise<number> {
+    return (await this.#query(this.#sql.removeOnce, [now, limit], signal)).length;
   }
 
   async notify(): Promise<void> {
@@ -295,20 +363,6 @@ export class PostgresStore implements OutboxStore<Queryable> {
     if (database.readCommitted === undefined) return database.transaction(work, signal);
     return database.readCommitted(work, signal);
   }
-}
-
-function insertOf(
-  given: NewMessage,
-  now: number,
-): { readonly saved: Message; readonly params: Statement["params"] } {
-  const { message, headers, payload } = pendingMessage(given, now);
-  const { id, topic, key, maxAttempts, backoff, expiresAt = 0, createdAt } = message;
-  const { duration, factor, cap } = backoff;
-  const params = [
-    ...[id, topic, key, headers, payload],
-    ...[maxAttempts, duration, factor, cap, expiresAt, createdAt],
-  ];
-  return { saved: message, params };
 }
 
 function endsMessage(outcome: Outcome): boolean {

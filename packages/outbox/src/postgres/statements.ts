@@ -1,3 +1,4 @@
+import type { PendingMessage } from "../message/pending-message.ts";
 import { BACKLOG_LIMIT } from "../store/outbox-store.ts";
 import { ALONE, COLUMNS, instant, type Kind, PARKED_KEY, READY } from "./claim-statements.ts";
 
@@ -10,8 +11,10 @@ const SELECTED = `status = 'dead'
 type ClaimStatement = "expired" | "releaseUnread" | "write" | "recover" | "deadLetter" | "fence";
 type DeadLetterStatement = "deadLetters" | "replay" | "discard";
 type OtherStatement =
-  | "insert"
-  | "insertNew"
+  | "cancel"
+  | "takeOnce"
+  | "removeOnce"
+  | "holders"
   | "now"
   | "isolation"
   | "restriction"
@@ -31,21 +34,102 @@ export function channelOf(prefix: string): string {
   return `${prefix}saved`;
 }
 
+type Value = string | number | null;
+
+/** The parameters of an insert: the name, type and value of each. */
+const GIVEN: readonly (readonly [string, string, (pending: PendingMessage) => Value])[] = [
+  ["id", "uuid", ({ message }) => message.id],
+  ["topic", "text", ({ message }) => message.topic],
+  ["key", "text", ({ message }) => message.key],
+  ["headers", "text", ({ headers }) => headers],
+  ["payload", "text", ({ payload }) => payload],
+  ["priority", "smallint", ({ message }) => message.priority],
+  ["max_attempts", "integer", ({ message }) => message.maxAttempts],
+  ["initial_delay", "float8", ({ message }) => message.backoff.duration],
+  ["factor", "float8", ({ message }) => message.backoff.factor],
+  ["max_delay", "float8", ({ message }) => message.backoff.cap],
+  ["expires", "float8", ({ message }) => message.expiresAt ?? 0],
+  ["saved", "float8", ({ message }) => message.createdAt],
+  ["delay", "float8", ({ delay }) => delay],
+  ["not_before", "float8", ({ notBefore }) => notBefore],
+];
+const UNIQUE: typeof GIVEN = [
+  ["unique_key", "text", ({ unique }) => unique?.key ?? null],
+  ["within", "float8", ({ unique }) => unique?.within ?? null],
+];
+
+/** What an insert saves: one message or a list, and whether any has a unique key. */
+export interface InsertShape {
+  readonly isList: boolean;
+  readonly hasUnique: boolean;
+}
+
+const givenTo = ({ hasUnique }: InsertShape): typeof GIVEN =>
+  hasUnique ? [...GIVEN, ...UNIQUE] : GIVEN;
+
+/** A time that is given, but not after that of the database: the clock of a process may be ahead. */
+const noLater = (milliseconds: string): string =>
+  `least(${instant(milliseconds)}, clock_timestamp())`;
+
+const after = (milliseconds: string): string =>
+  `${milliseconds}::float8 * interval '1 millisecond'`;
+
+/**
+ * Saves messages that are not there yet. It uses each parameter once, and in order, so that it can be taken apart for the tag
+ * of a query layer. Without a list and a key, it reads no column: a role with INSERT alone may run it. A partitioned table
+ * takes it.
+ */
+export function insertSql(prefix: string, shape: InsertShape): string {
+  const { isList, hasUnique } = shape;
+  const given = givenTo(shape);
+  const names = given.map(([name]) => name).join(", ");
+  const source = isList
+    ? `SELECT * FROM unnest(${given.map(([, type], i) => `$${i + 1}::${type}[]`).join(", ")})
+        WITH ORDINALITY AS given (${names}, place)`
+    : `SELECT ${given.map(([name, type], i) => `$${i + 1}::${type} AS ${name}`).join(", ")}, 1 AS place`;
+  const [ctes, among] = hasUnique
+    ? [`${takenSql(prefix)},`, "WHERE unique_key IS NULL OR id IN (SELECT message_id FROM taken)"]
+    : ["", ""];
+  const columns =
+    "id, topic, key, headers, payload, priority, max_attempts, initial_delay, factor, max_delay";
+  return `
+      WITH given AS (${source}),
+      ${ctes}
+      due AS (
+        SELECT *, greatest(${instant("not_before")}, ${noLater("saved")} + ${after("delay")}) AS due_at FROM given)
+      INSERT INTO ${prefix}message (${columns}, expires_at, created_at, updated_at, due_at)
+      SELECT ${columns}, ${instant("nullif(expires, 0)")}, ${instant("saved")}, ${instant("saved")}, due_at
+      FROM due ${among} ORDER BY place
+      ON CONFLICT DO NOTHING`;
+}
+
+/** Takes the unique keys of messages, those that are free or whose time is over: of a key that is there twice, once. */
+function takenSql(prefix: string): string {
+  return `taken AS (
+        ${takeSql(prefix, "message_id, ")}
+        SELECT DISTINCT ON (unique_key) 'message', unique_key, id, ${noLater("saved")},
+          ${noLater("saved")} + ${after("within")}
+        FROM given WHERE unique_key IS NOT NULL ORDER BY unique_key, place
+        ${TAKEN} message_id = excluded.message_id WHERE o.until <= excluded.since
+        RETURNING message_id)`;
+}
+
+const takeSql = (prefix: string, column: string): string =>
+  `INSERT INTO ${prefix}once AS o (kind, key, ${column}since, until)`;
+const TAKEN =
+  "ON CONFLICT (kind, key) DO UPDATE SET since = excluded.since, until = excluded.until,";
+
+/** The values of {@link insertSql}: each a list of those of all messages, or that of one. */
+export function insertParams(
+  pending: readonly PendingMessage[],
+  shape: InsertShape,
+): readonly (Value | readonly Value[])[] {
+  const columns = givenTo(shape).map(([, , value]) => pending.map(value));
+  return shape.isList ? columns : columns.flat();
+}
+
 export function statementsOf(prefix: string): Statements {
   const message = `${prefix}message`;
-  /**
-   * Uses each parameter once, and in order, so that it can be taken apart for the tag of a query layer. The tenth is 0 for a
-   * message that never expires. A message of a process whose clock is ahead is due now by the clock of the database, or
-   * relays would wait.
-   */
-  const insert = `
-      INSERT INTO ${message} (
-        id, topic, key, headers, payload, max_attempts, initial_delay, factor, max_delay, expires_at, created_at,
-        updated_at, due_at
-      )
-      SELECT $1::uuid, $2::text, $3::text, $4::text, $5::text, $6::integer, $7::float8, $8::float8, $9::float8,
-        ${instant("nullif($10::float8, 0)")}, now, now, least(now, clock_timestamp())
-      FROM ${instant("$11")} AS now`;
   return {
     ...claimStatements(message),
     ...outcomeStatements(prefix),
@@ -63,9 +147,24 @@ export function statementsOf(prefix: string): Statements {
             WHERE polrelid = found.id AND polpermissive AND polcmd::text IN ('*', command)
               AND pg_get_expr(polqual, polrelid) = 'true'
               AND EXISTS (SELECT FROM unnest(polroles) AS r (id) WHERE r.id = 0 OR pg_has_role(r.id, 'USAGE')))))`,
-    insert,
-    /** Names no column after the values: a role with INSERT alone may run it, and a partitioned table takes it. */
-    insertNew: `${insert} ON CONFLICT DO NOTHING RETURNING true AS saved`,
+    /** A claim that is under way ends first. */
+    cancel: `
+      WITH cancelled AS (
+        DELETE FROM ${message} WHERE id = $1 AND status = 'pending' AND claim_number = 0 RETURNING id, key),
+      freed AS (DELETE FROM ${prefix}once WHERE message_id = ANY (ARRAY(SELECT id FROM cancelled)))
+      SELECT key FROM cancelled`,
+    takeOnce: `
+      ${takeSql(prefix, "")}
+      SELECT 'inbox', $1::text, now, now + ${after("$3")} FROM ${noLater("$2")} AS now
+      ${TAKEN} message_id = NULL WHERE o.until <= excluded.since
+      RETURNING true AS taken`,
+    removeOnce: `
+      DELETE FROM ${prefix}once WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${prefix}once WHERE until <= (SELECT ${noLater("$1")})
+        ORDER BY until LIMIT $2 FOR UPDATE SKIP LOCKED))
+      RETURNING true AS removed`,
+    /** The messages that have unique keys. */
+    holders: `SELECT key, message_id FROM ${prefix}once WHERE kind = 'message' AND key = ANY ($1::text[])`,
     /** Without a flush to disk: the lock of all notifications of the server is held until the commit is over. */
     notify: `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${channelOf(prefix)}', '')`,
     find: `SELECT ${COLUMNS} FROM ${message} m WHERE id = $1`,
@@ -90,7 +189,10 @@ function limitedCount(message: string, status: string): string {
   const limited = (condition: string, by: string): string =>
     `(SELECT status FROM ${message} WHERE ${condition} ORDER BY ${by} LIMIT (SELECT ${BACKLOG_LIMIT}))`;
   const waiting = ({ atByTopic: at }: Kind): string =>
-    limited(`${at} IS NOT NULL AND (status, topic) >= ('${status}', '')`, `status, topic, ${at}`);
+    limited(
+      `${at} IS NOT NULL AND (status, topic) >= ('${status}', '')`,
+      `status, topic, priority, ${at}`,
+    );
   const open = [
     waiting(READY),
     waiting(ALONE),

@@ -1,10 +1,18 @@
 import { hostname } from "node:os";
 import { defaultLogger, Manager, type ResourceLock, type RunOptions } from "@holdfast/controller";
-import { above, callSafely, type Kinds, methods, requireSignal, uuidFrom } from "@holdfast/kit";
+import {
+  above,
+  between,
+  callSafely,
+  type Kinds,
+  methods,
+  requireSignal,
+  uuidFrom,
+} from "@holdfast/kit";
 import { Recovery } from "../maintenance/recovery.ts";
 import { Retention } from "../maintenance/retention.ts";
 import type { MessageSchedule } from "../message/message.ts";
-import { MESSAGE_SCHEDULE } from "../message/schedule.ts";
+import { MAX_DELAY, MESSAGE_SCHEDULE } from "../message/schedule.ts";
 import { storedName } from "../message/stored-text.ts";
 import { Outbox } from "../outbox.ts";
 import type { Publisher } from "../publisher/publisher.ts";
@@ -49,6 +57,13 @@ export interface OutboxServiceOptions
    * @defaultValue `604_800_000`, a week
    */
   readonly keepDelivered?: number | undefined;
+
+  /**
+   * How long `once` remembers a key, in milliseconds. From 1 to a hundred years. Keep it longer than a message may live.
+   *
+   * @defaultValue `2_592_000_000`, 30 days
+   */
+  readonly keepHandled?: number | undefined;
 }
 
 const { store: _store, publisher, ...RELAY } = RELAY_OPTIONS;
@@ -61,6 +76,7 @@ export const OUTBOX_SERVICE_OPTIONS: Kinds<OutboxServiceOptions> = {
   lock: methods("get", "create", "update"),
   publisher: { ...publisher, isRequired: false },
   keepDelivered: above(0),
+  keepHandled: between(1, MAX_DELAY),
 };
 
 /** The place of the messages. */
@@ -102,6 +118,7 @@ export abstract class OutboxService<Tx extends object> extends Outbox<Tx> {
       publisher,
       lock,
       keepDelivered,
+      keepHandled,
       ...rest
     } = options;
     const { maxAttempts, maxAge, backoff, ...relaying } = rest;
@@ -109,7 +126,7 @@ export abstract class OutboxService<Tx extends object> extends Outbox<Tx> {
     const { store, transaction } = backend;
     const relay = publisher && new Relay({ ...relaying, name: identity, store, publisher });
     const onCommitted = relay && ((): void => relay.wake());
-    super({ store, transaction, onCommitted, clock, maxAttempts, maxAge, backoff });
+    super({ store, transaction, onCommitted, clock, keepHandled, maxAttempts, maxAge, backoff });
     this.name = name;
     this.store = store;
     this.stopTimeout = (relay?.stopTimeout ?? 0) + 1_000;
@@ -119,8 +136,7 @@ export abstract class OutboxService<Tx extends object> extends Outbox<Tx> {
     const common = { storeTimeout, jitter, onEvent, logger, clock, random };
     const task = { ...common, name: identity, store, lock: lock ?? backend.lock };
     this.#manager.add(new Recovery(task));
-    if (keepDelivered !== Number.POSITIVE_INFINITY)
-      this.#manager.add(new Retention({ ...task, olderThan: keepDelivered }));
+    this.#manager.add(new Retention({ ...task, olderThan: keepDelivered }));
     this.#migrate = async () => {
       const applied = await backend.migrate();
       if (lock === undefined) await backend.lock.createTable?.();

@@ -138,6 +138,7 @@ function readMessage(columns: Columns): Message {
     key: columns.text("key"),
     headers: columns.headers("headers"),
     payload: undefined,
+    priority: columns.number("priority"),
     status: columns.status("status"),
     createdAt: columns.number("created_at"),
     updatedAt: columns.number("updated_at"),

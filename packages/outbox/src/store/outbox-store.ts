@@ -1,5 +1,5 @@
 import { type Kind, kind } from "@holdfast/kit";
-import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
+import type { Message, MessageStatus, NewMessage, SavedMessage } from "../message/message.ts";
 import type { Claim, Claimed } from "./claim.ts";
 import type { Statement } from "./database.ts";
 
@@ -149,12 +149,41 @@ export interface OutboxStore<Tx> {
   readonly order: MessageOrder;
 
   /**
-   * Saves a message in the caller's transaction. Without a commit there is no message.
+   * Saves a message in the caller's transaction. Without a commit there is no message. One that is there already, by its
+   * id or its unique key, is not saved again, and the transaction continues.
    *
    * @throws RangeError or TypeError that names the field, before anything is sent to the database: the
    * transaction continues
    */
-  save(tx: Tx, message: NewMessage, now: number): Promise<Message>;
+  save(tx: Tx, message: NewMessage, now: number): Promise<SavedMessage>;
+
+  /** Like `save`, for many messages in few statements, in their order. */
+  saveAll(tx: Tx, messages: readonly NewMessage[], now: number): Promise<readonly SavedMessage[]>;
+
+  /**
+   * Removes a message that no relay has claimed yet. Its unique key is free again.
+   *
+   * @param tx - the caller's transaction; without one, the store uses its own
+   * @returns false if there is none
+   */
+  cancel(id: string, tx?: Tx): Promise<boolean>;
+
+  /**
+   * Takes a key in the caller's transaction. Another transaction that takes it at the same time waits for the end of this
+   * one.
+   *
+   * @param keep - how long the key is taken, in milliseconds
+   * @returns false if it is taken
+   */
+  takeOnce(tx: Tx, key: string, now: number, keep: number): Promise<boolean>;
+
+  /**
+   * Removes keys, those of messages and of {@link OutboxStore.takeOnce}, whose time is over.
+   *
+   * @param limit - the maximum number
+   * @returns how many
+   */
+  removeOnce(now: number, limit: number, signal?: AbortSignal): Promise<number>;
 
   /** The statements that save a message, to run in a transaction of a query layer. Only SQL stores. */
   statements?(message: NewMessage, now: number): SaveStatements;
@@ -170,7 +199,7 @@ export interface OutboxStore<Tx> {
    */
   listen?(onNotify: () => void, signal: AbortSignal): Promise<void>;
 
-  /** Claims messages that are due, the earliest first; skips those that another relay is claiming. */
+  /** Claims messages that are due, by their priority and the earliest first; skips those that another relay is claiming. */
   claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed>;
 
   /**

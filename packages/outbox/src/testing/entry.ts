@@ -30,8 +30,9 @@ export function bySequence(a: Entry, b: Entry): number {
   return a.sequence - b.sequence;
 }
 
-export function byDueTime(a: Entry, b: Entry): number {
-  return dueTimeOf(a) - dueTimeOf(b);
+/** The order of entries that are due. */
+export function byRank(a: Entry, b: Entry): number {
+  return a.message.priority - b.message.priority || dueTimeOf(a) - dueTimeOf(b);
 }
 
 export function claimOf({ message, claim, claims }: Entry): Claim | undefined {

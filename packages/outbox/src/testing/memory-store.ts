@@ -1,7 +1,12 @@
 import { aborted } from "@holdfast/clock";
-import { type Kinds, read } from "@holdfast/kit";
-import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
-import { pendingMessage } from "../message/pending-message.ts";
+import { type Deferred, deferred, type Kinds, read } from "@holdfast/kit";
+import type { Message, MessageStatus, NewMessage, SavedMessage } from "../message/message.ts";
+import {
+  type PendingMessage,
+  pendingMessage,
+  pendingMessages,
+  savedMessages,
+} from "../message/pending-message.ts";
 import { bytesOf } from "../message/stored-payload.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
@@ -19,7 +24,7 @@ import {
   type Outcome,
 } from "../store/outbox-store.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
-import { byDueTime, bySequence, claimOf, copy, dueTimeOf, type Entry, isWaiting } from "./entry.ts";
+import { byRank, bySequence, claimOf, copy, dueTimeOf, type Entry, isWaiting } from "./entry.ts";
 
 export const MEMORY_STORE_OPTIONS: Kinds<MemoryStoreOptions> = { order: messageOrder };
 
@@ -33,10 +38,22 @@ export interface MemoryStoreOptions {
   readonly order?: MessageOrder | undefined;
 }
 
-/** The messages that a transaction of a {@link MemoryStore} adds when it commits. */
+/** A key that is taken until an instant, for a message if it is that of one. */
+interface Taken {
+  readonly id: string | undefined;
+  readonly until: number;
+}
+
+/** What a transaction of a {@link MemoryStore} changes when it commits. */
 export class MemoryTransaction {
   /** In the order in which they were saved. */
   readonly saved: Message[] = [];
+  /** @internal */
+  readonly cancelled: Entry[] = [];
+  /** @internal */
+  readonly taken: Map<string, Taken> = new Map();
+  /** @internal */
+  readonly ended: Deferred<void> = deferred();
 }
 
 /**
@@ -58,6 +75,9 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
   readonly #open = new Set<Entry>();
   #sequence = 0;
   readonly #tokens = new Map<string, number>();
+  readonly #taken = new Map<string, Taken>();
+  /** The transactions that have ids and keys which others wait for. */
+  readonly #locks = new Map<string, MemoryTransaction>();
   readonly #listeners = new Set<() => void>();
 
   /** @throws RangeError or TypeError that names the option */
@@ -69,23 +89,106 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
   /** Runs a function in a transaction: the messages it saves exist once its promise has resolved. */
   async transaction<Value>(work: (tx: MemoryTransaction) => Promise<Value>): Promise<Value> {
     const tx = new MemoryTransaction();
-    const value = await work(tx);
-    for (const { id } of tx.saved)
-      if (this.#entries.has(id)) throw new Error(`message ${id} already exists`);
+    try {
+      const value = await work(tx);
+      this.#commit(tx);
+      return value;
+    } finally {
+      for (const entry of tx.cancelled) entry.claim = undefined;
+      for (const [name, holder] of this.#locks) if (holder === tx) this.#locks.delete(name);
+      tx.ended.resolve();
+    }
+  }
+
+  #commit(tx: MemoryTransaction): void {
+    for (const [key, taken] of tx.taken) this.#taken.set(key, taken);
+    for (const entry of tx.cancelled) {
+      const { id } = entry.message;
+      this.#entries.delete(id);
+      this.#open.delete(entry);
+      for (const [key, taken] of this.#taken) if (taken.id === id) this.#taken.delete(key);
+    }
     for (const message of tx.saved) {
       const entry = { sequence: ++this.#sequence, message, claim: undefined, claims: 0 };
       this.#entries.set(message.id, entry);
       this.#open.add(entry);
     }
-    return value;
   }
 
-  async save(tx: MemoryTransaction, message: NewMessage, now: number): Promise<Message> {
-    const { message: saved } = pendingMessage(message, now);
-    if (this.#entries.has(saved.id) || tx.saved.some(({ id }) => id === saved.id))
-      throw new RangeError(`message.id must be new, got ${saved.id}`);
-    tx.saved.push(saved);
-    return copy(saved);
+  async save(tx: MemoryTransaction, message: NewMessage, now: number): Promise<SavedMessage> {
+    return await this.#save(tx, pendingMessage(message, now));
+  }
+
+  async saveAll(
+    tx: MemoryTransaction,
+    messages: readonly NewMessage[],
+    now: number,
+  ): Promise<readonly SavedMessage[]> {
+    const saved: SavedMessage[] = [];
+    for (const pending of pendingMessages(messages, now)) saved.push(await this.#save(tx, pending));
+    return saved;
+  }
+
+  async #save(tx: MemoryTransaction, pending: PendingMessage): Promise<SavedMessage> {
+    const { message, unique } = pending;
+    const { id, createdAt } = message;
+    const holders = new Map<unknown, string>();
+    if (unique !== undefined) {
+      const until = createdAt + unique.within;
+      const name = `message ${unique.key}`;
+      const holder = await this.#take(tx, name, createdAt, { id, until });
+      holders.set(unique.key, holder.id ?? id);
+    }
+    await this.#lock(tx, `id ${id}`);
+    const isThere = this.#entries.has(id) || tx.saved.some((other) => other.id === id);
+    const isNew = !isThere && (unique === undefined || holders.get(unique.key) === id);
+    if (isNew) tx.saved.push(copy(message));
+    return savedMessages([pending], isNew ? [id] : [], holders)[0] as SavedMessage;
+  }
+
+  async cancel(id: string, tx?: MemoryTransaction): Promise<boolean> {
+    if (tx === undefined) return await this.transaction((own) => this.cancel(id, own));
+    const place = tx.saved.findIndex((message) => message.id === id);
+    const isOwn = place >= 0;
+    if (isOwn) {
+      tx.saved.splice(place, 1);
+      for (const [key, taken] of tx.taken) if (taken.id === id) tx.taken.delete(key);
+    }
+    const entry = this.#entries.get(id);
+    if (isOwn || entry === undefined || !isWaiting(entry) || entry.claims > 0) return isOwn;
+    // No relay claims it until the transaction has ended.
+    entry.claim = { relay: "cancel", until: Number.POSITIVE_INFINITY };
+    tx.cancelled.push(entry);
+    return true;
+  }
+
+  async takeOnce(tx: MemoryTransaction, key: string, now: number, keep: number): Promise<boolean> {
+    const own = { id: undefined, until: now + keep };
+    return (await this.#take(tx, `inbox ${key}`, now, own)) === own;
+  }
+
+  async removeOnce(now: number, limit: number): Promise<number> {
+    const over = [...this.#taken].filter(([, { until }]) => until <= now).slice(0, limit);
+    for (const [key] of over) this.#taken.delete(key);
+    return over.length;
+  }
+
+  /** Takes a key if it is free, and tells who has it then. */
+  async #take(tx: MemoryTransaction, key: string, now: number, own: Taken): Promise<Taken> {
+    await this.#lock(tx, key);
+    const held = tx.taken.get(key) ?? this.#taken.get(key);
+    if (held !== undefined && held.until > now) return held;
+    tx.taken.set(key, own);
+    return own;
+  }
+
+  /** Waits for other transactions that have saved an id or taken a key. */
+  async #lock(tx: MemoryTransaction, name: string): Promise<void> {
+    for (let holder = this.#locks.get(name); holder !== undefined && holder !== tx; ) {
+      await holder.ended.promise;
+      holder = this.#locks.get(name);
+    }
+    this.#locks.set(name, tx);
   }
 
   async notify(): Promise<void> {
@@ -105,7 +208,7 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
     const found = this.#inOrder(due).filter(({ message }) => isSelected(message, request));
     let bytes = 0;
     const claims: Claim[] = [];
-    for (const entry of found.sort(byDueTime).slice(0, limit)) {
+    for (const entry of found.sort(byRank).slice(0, limit)) {
       const message = copy(entry.message);
       bytes += bytesOf(message);
       if (claims.length > 0 && bytes > maxBytes) break;

@@ -267,7 +267,7 @@ it("migrates, and runs all requests of a store, with autocommit off", async () =
   const uri = await makeMySqlDatabase(requiredUrl("MYSQL_URL"));
   await using own = withoutAutocommit(uri);
   await using other = connectToMySql(uri);
-  expect(await migrate(own)).toEqual([1, 2, 3]);
+  expect(await migrate(own)).toEqual([1, 2, 3, 4]);
   expect(await migrate(other)).toEqual([]);
   const store = new MySqlStore(own);
   const seen = new MySqlStore(other);
@@ -306,9 +306,21 @@ it("saves with the right to insert into the table alone", async () => {
   await using producer = connectToMySql(uri.href);
   const store = new MySqlStore(producer);
   await producer.transaction((tx) => store.save(tx, sample(1), T));
-  const again = producer.transaction((tx) => store.save(tx, sample(1), T));
-  await expect(again).rejects.toThrow(`message.id must be new, got ${idOf(1)}`);
+  const again = await producer.transaction((tx) => store.saveAll(tx, [sample(1), sample(2)], T));
+  expect(again.map(({ isNew }) => isNew)).toEqual([false, true]);
   expect(await new MySqlStore(owner).find(idOf(1))).toMatchObject({ id: idOf(1) });
+  const run = (id: string | undefined) =>
+    producer.transaction(async (tx) => {
+      for (const { parts, params } of store.statements(sample(3, { id }), T).statements)
+        await tx.query(parts.join("?"), params);
+    });
+  await run(undefined);
+  await expect(run(idOf(3))).rejects.toThrow(/denied/);
+  const table = `${uri.pathname.slice(1)}.outbox_message`;
+  await owner.query(`GRANT SELECT, UPDATE ON ${table} TO ${name}@'%'`);
+  await run(idOf(3));
+  await run(idOf(3));
+  expect(await new MySqlStore(owner).counts()).toMatchObject({ pending: 4 });
 });
 
 it("orders what is saved after a copy with its sequence numbers behind what was copied", async () => {

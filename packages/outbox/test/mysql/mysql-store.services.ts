@@ -28,7 +28,8 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 beforeEach(async () => {
-  for (const table of ["message", "fence"]) await database.query(`DELETE FROM outbox_${table}`);
+  for (const table of ["message", "fence", "once"])
+    await database.query(`DELETE FROM outbox_${table}`);
 });
 
 testStore("MySqlStore", async ({ order }) => ({
@@ -84,12 +85,23 @@ it("writes many outcomes in one transaction", async () => {
 });
 
 it("gives statements that save a message in any transaction", async () => {
-  const { message, statements } = store.statements(sample(1, { payload: "?'\\" }), T);
-  await database.transaction(async (tx) => {
-    for (const { parts, params } of statements) await tx.query(parts.join("?"), params);
-  });
-  expect(statements).toHaveLength(1);
+  const run = (facts: object, n = 1) =>
+    database.transaction(async (tx) => {
+      const { message, statements } = store.statements(sample(n, { payload: "?'\\", ...facts }), T);
+      for (const { parts, params } of statements) await tx.query(parts.join("?"), params);
+      return message;
+    });
+  const message = await run({ priority: 1, delay: 7 });
   expect(await store.find(idOf(1))).toEqual(message);
+  await run({ topic: "again" });
+  expect(await store.find(idOf(1))).toEqual(message);
+  const unique = { key: "a", within: 1_000 };
+  const second = await run({ unique }, 2);
+  expect(await store.find(idOf(2))).toEqual(second);
+  await run({ unique, topic: "again" }, 2);
+  await run({ unique }, 3);
+  expect(await store.find(idOf(2))).toEqual(second);
+  expect(await store.counts()).toMatchObject({ pending: 2 });
 });
 
 it("saves while a claim is held open: its transaction locks no gaps", async () => {
@@ -164,7 +176,7 @@ it.each([
 
 it("keeps outboxes of two prefixes apart", async () => {
   const prefix = "an_other_";
-  expect(await migrate(database, { prefix })).toEqual([1, 2, 3]);
+  expect(await migrate(database, { prefix })).toEqual([1, 2, 3, 4]);
   const other = new MySqlStore(database, { prefix });
   await database.transaction((tx) => other.save(tx, sample(1), T));
   expect(await store.counts()).toMatchObject({ pending: 0 });

@@ -102,7 +102,14 @@ it.each(["topic", "created_at"])(
     const statements: (readonly [string | undefined, readonly unknown[] | undefined])[] = [];
     const row = {
       ...{ sequence: 7, id: idOf(1), topic: "a", key: "b", headers: "{}", payload: "1" },
-      ...{ status: "pending", created_at: T, updated_at: T, due_at: T, failed_attempts: 0 },
+      ...{
+        priority: 0,
+        status: "pending",
+        created_at: T,
+        updated_at: T,
+        due_at: T,
+        failed_attempts: 0,
+      },
       ...{ expired_claims: 0, max_attempts: 5, initial_delay: 1, factor: 2, last_error: null },
       ...{ max_delay: null, expires_at: null },
       ...{ claimed_by: "a", claimed_until: T + 1, claim_number: 1, bytes: 1 },
@@ -120,14 +127,15 @@ it.each(["topic", "created_at"])(
 );
 
 describe("save", () => {
-  it("refuses an id that a query layer reports as a duplicate", async () => {
+  it("takes a duplicate that a query layer reports for one that is there", async () => {
     const { database } = failing([]);
     const tx: Queryable = {
       query: () => Promise.reject(new Error("Failed query", { cause: serverError(1062) })),
     };
-    await expect(new MySqlStore(database).save(tx, sample(1), T)).rejects.toThrow(
-      new RangeError(`message.id must be new, got ${idOf(1)}`),
-    );
+    expect(await new MySqlStore(database).save(tx, sample(1), T)).toMatchObject({
+      id: idOf(1),
+      isNew: false,
+    });
   });
 
   it("rejects with any other error of the transaction as it is", async () => {

@@ -18,13 +18,15 @@ const HEAD = "b ref message_key";
 const PRIMARY = ["outbox_message range PRIMARY"];
 const STATUS = ["outbox_message range message_status"];
 const COUNTED = ["<derived2>", "<derived4>", "<derived6>"].map((table) => `${table} ALL null`);
-const look = { until: T, limit: 100 };
+const look = { by: "priority, due_at", until: T, limit: 100 } as const;
+const ALL = [{ priority: 0 }] as const;
+
 const page = { topic: false, after: false, limit: 100 };
 const queries: [string, string, unknown[], string[]][] = [
-  ["due", sql.due(["all"], look), [], [...DUE, "outbox_message range message_due"]],
+  ["due", sql.due(ALL, look), [], [...DUE, "outbox_message range message_due"]],
   [
     "due of a topic",
-    sql.due([{ topic: "a" }], look),
+    sql.due([{ priority: 0, topic: "a" }], look),
     [],
     [...DUE, "outbox_message range message_topic"],
   ],
@@ -32,7 +34,7 @@ const queries: [string, string, unknown[], string[]][] = [
   ["expired", sql.due(["expired"], look), [], [...DUE, "outbox_message range message_again"]],
   [
     "due in order",
-    ordered.due(["all"], look),
+    ordered.due(ALL, look),
     [],
     [
       ...["<derived3> ALL null filesort", "<derived4> ALL null filesort"],

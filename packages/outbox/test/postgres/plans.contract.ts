@@ -51,6 +51,9 @@ const queries: [string, string, unknown[], string[]][] = [
   ["parked", ordered.park(ALL), [T], named("due", "key", "pkey")],
   ["unparked", ordered.unpark(), [["a"]], named("key", "pkey")],
   ["checked", ordered.heal(), [""], named("key", "parked", "pkey")],
+  ["cancelled", sql.cancel, [idOf(1)], [...PRIMARY, "outbox_once_message"]],
+  ["keys whose time is over", sql.removeOnce, [T, 10], ["outbox_once_until"]],
+  ["messages with unique keys", sql.holders, [["a", "b"]], ["outbox_once_pkey"]],
   ["unparked without an order", claims.unparkAll(), [], named("parked", "pkey")],
 ];
 
@@ -72,7 +75,10 @@ export function testPlans(name: string, open: () => Promise<Database>): void {
 
     /** Delivered messages are most of the table, as in one that is some weeks old. */
     beforeEach(async () => {
-      await database.query("TRUNCATE outbox_message");
+      await database.query("TRUNCATE outbox_message, outbox_once");
+      await database.query(`
+        INSERT INTO outbox_once (kind, key, message_id, since, until)
+        SELECT 'message', n, gen_random_uuid(), now(), now() FROM generate_series(1, 10000) n`);
       await database.query(`
         INSERT INTO outbox_message (id, created_at, updated_at, status, due_at, topic, key, payload)
         SELECT gen_random_uuid(), now(), now(),
@@ -86,7 +92,7 @@ export function testPlans(name: string, open: () => Promise<Database>): void {
       const lines = await database.query(`EXPLAIN ${text}`, params);
       const plan = lines.map((line) => String(line["QUERY PLAN"])).join("\n");
       const found = plan.match(
-        /Seq Scan on outbox_message|(?<=(using|Scan on) )outbox_message_\w+/g,
+        /Seq Scan on outbox_(message|once)|(?<=(using|Scan on) )outbox_(message|once)_\w+/g,
       );
       return [...new Set(found)].sort();
     };

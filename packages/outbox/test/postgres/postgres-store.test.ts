@@ -17,7 +17,8 @@ const names = new Map(
 
 /** A row of a message that relay `a` has claimed. */
 const ROW: Row = {
-  ...{ id: idOf(1), topic: "a", key: "b", headers: "{}", payload: "1", status: "pending" },
+  ...{ id: idOf(1), topic: "a", key: "b", headers: "{}", payload: "1", priority: 0 },
+  status: "pending",
   ...{ created_at: T, updated_at: T, due_at: T, failed_attempts: 0, expired_claims: 0 },
   ...{ max_attempts: 5, initial_delay: 1, factor: 2, last_error: null },
   ...{ max_delay: null, expires_at: null },

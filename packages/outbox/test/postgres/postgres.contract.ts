@@ -22,16 +22,17 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
     beforeAll(async () => {
       database = await open();
       store = new PostgresStore(database);
-      expect(await migrate(database)).toEqual([1, 2, 3]);
+      expect(await migrate(database)).toEqual([1, 2, 3, 4]);
     }, 120_000);
 
     afterAll(() => database[Symbol.asyncDispose]());
 
-    beforeEach(() => database.query("TRUNCATE outbox_message, outbox_fence"));
+    beforeEach(() => database.query("TRUNCATE outbox_message, outbox_fence, outbox_once"));
 
     testStore("PostgresStore", async ({ order }) => ({
       store: new PostgresStore(database, { order }),
       transaction: (work) => database.transaction(work),
+      isAlone: name === "PGlite",
     }));
 
     async function save(...numbers: number[]): Promise<void> {

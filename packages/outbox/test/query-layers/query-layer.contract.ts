@@ -48,7 +48,7 @@ export function testQueryLayer<Tx extends object>(
     }, 120_000);
 
     beforeEach(async () => {
-      await layer.database.query("TRUNCATE outbox_message, orders");
+      await layer.database.query("TRUNCATE outbox_message, outbox_once, orders");
       commits = 0;
       clock = new FakeClock();
       outbox = new Outbox({ store, clock, onCommitted: () => commits++ });
@@ -84,7 +84,21 @@ export function testQueryLayer<Tx extends object>(
       const written = await store.find(idOf(1));
       await layer.database.query("TRUNCATE outbox_message");
       const saved = await layer.database.transaction((tx) => store.save(tx, message, clock.now()));
-      expect(written).toEqual(saved);
+      expect({ ...written, isNew: true }).toEqual(saved);
+    });
+
+    it("saves a message once, by its id and its unique key, and the transaction continues", async () => {
+      const unique = { key: "a", within: 60_000 };
+      await layer.transaction(async (tx) => {
+        for (const [n, facts] of [
+          [1, { unique }],
+          [1, {}],
+          [2, { unique }],
+          [3, {}],
+        ] as const)
+          await save(tx, sample(n, facts));
+      });
+      expect(await stored()).toEqual([[], [1, 3]]);
     });
 
     it("commits the change and the message together", async () => {

@@ -210,13 +210,15 @@ describe("a relay whose store is slow to say what is due", () => {
 });
 
 describe("a task under a lock rests as long as its request took", () => {
+  const retention = (common: Common) =>
+    new Retention({ ...common, batch: 1, interval: SECOND / 10, olderThan: 1 });
   const TASKS = {
     expired: (common: Common) => new Recovery({ ...common, minRound: 0, interval: SECOND / 10 }),
-    removeDelivered: (common: Common) =>
-      new Retention({ ...common, batch: 1, interval: SECOND / 10, olderThan: 1 }),
+    removeDelivered: retention,
+    removeOnce: retention,
   };
 
-  it.each(["expired", "removeDelivered"] as const)("%s", async (slow) => {
+  it.each(["expired", "removeDelivered", "removeOnce"] as const)("%s", async (slow) => {
     const clock = new FakeClock();
     const memory = new MemoryStore();
     const periods: Period[] = [];
@@ -231,6 +233,7 @@ describe("a task under a lock rests as long as its request took", () => {
     const messages = Array.from({ length: 9 }, (_, i) => sample(i));
     await memory.transaction(async (tx) => {
       for (const message of messages) await memory.save(tx, message, clock.now());
+      for (const { key } of messages) await memory.takeOnce(tx, key, clock.now(), 1);
     });
     const now = clock.now();
     const { claims } = await memory.claim({ relay: "a", now, until: now, limit: 9 });

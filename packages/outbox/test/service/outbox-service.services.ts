@@ -84,6 +84,42 @@ describe.each(Object.entries(KINDS))("%s", (_, { make, open }) => {
     await vi.waitFor(() => expect(publisher.attempts).toHaveLength(1), 30_000);
   });
 
+  it("saves, cancels and handles once, beside another process that does the same", async () => {
+    const url = await make();
+    const publisher = new RecordingPublisher();
+    const common = { name: "shop", pollInterval: 200, logger: silentLogger };
+    const both = [open(url, { ...common, publisher }), open(url, common)] as const;
+    await both[0].migrate();
+    await both[0].transaction((tx) => tx.query("CREATE TABLE effects (number integer)"));
+    start(both[0]);
+    const unique = { key: "reminder", within: 60_000 };
+    const saved = await Promise.all(
+      both.map((each, i) =>
+        each.transaction((tx) =>
+          each.save(tx, [sample(i + 1, { unique, delay: 60_000 }), sample(9, { delay: 500 })]),
+        ),
+      ),
+    );
+    expect(saved.map(([first]) => first?.isNew).sort()).toEqual([false, true]);
+    expect(saved.map(([, second]) => second?.isNew).sort()).toEqual([false, true]);
+    const id = String(saved[0]?.[0]?.id);
+    expect(saved[1]?.[0]?.id).toBe(id);
+    const cancelled = await Promise.all(
+      both.map((each) => each.transaction((tx) => each.cancel(id, tx))),
+    );
+    expect(cancelled.sort()).toEqual([false, true]);
+    const handled = await Promise.all(
+      [0, 1, 0, 1].map((i) =>
+        both[i as 0 | 1].once(idOf(1), (tx) => tx.query("INSERT INTO effects VALUES (1)")),
+      ),
+    );
+    expect(handled.filter(Boolean)).toHaveLength(1);
+    const effects = await both[1].transaction((tx) => tx.query("SELECT number FROM effects"));
+    expect(effects).toHaveLength(1);
+    await vi.waitFor(async () => expect(await statusOf(both[0], 9)).toBe("delivered"), 20_000);
+    expect(publisher.attempts.map(({ message }) => message.id)).toEqual([idOf(9)]);
+  });
+
   it("lets a process without a publisher save for others", async () => {
     const url = await make();
     const publisher = new RecordingPublisher();

@@ -96,6 +96,99 @@ describe("OutboxService", () => {
     });
   });
 
+  it("forgets what once() has handled after 30 days, or keepHandled", async () => {
+    for (const [keepHandled, kept] of [[undefined, 30 * DAY] as const, [DAY, DAY] as const]) {
+      const world = open({ keepHandled, keepDelivered: Number.POSITIVE_INFINITY });
+      const { outbox, clock } = world;
+      const isNew = () => outbox.once("a", async () => undefined);
+      await whileRunning(world, async () => {
+        expect([await isNew(), await isNew()]).toEqual([true, false]);
+        clock.setSystemTime(clock.now() + kept - 120_000);
+        await clock.step(119_999);
+        expect(await isNew()).toBe(false);
+        await clock.step(60_001);
+        expect(await outbox.store.removeOnce(clock.now(), 10)).toBe(0);
+        expect(await isNew()).toBe(true);
+      });
+    }
+  });
+
+  it("sends a message when it is due, and those that go first before the others", async () => {
+    const world = open({ workers: 1 });
+    const { outbox, publisher, clock } = world;
+    const start = clock.monotonic();
+    await whileRunning(world, async () => {
+      await outbox.transaction((tx) =>
+        outbox.save(tx, [
+          sample(1, { delay: 5_000 }),
+          sample(2, { dueAt: clock.now() + 7_000, priority: 1 }),
+          sample(3, { delay: 7_000 }),
+          sample(4, { delay: 7_000, priority: -1 }),
+        ]),
+      );
+      await clock.step(4_999);
+      expect(publisher.attempts).toEqual([]);
+      await clock.step(5_001);
+    });
+    const sent = publisher.attempts.map(({ message, at }) => [message.id, at + start]);
+    expect(sent.map(([id, at]) => [id, Number(at) - start])).toEqual([
+      [idOf(1), 5_000],
+      [idOf(4), 7_000],
+      [idOf(3), 7_000],
+      [idOf(2), 7_000],
+    ]);
+  });
+
+  it("cancels a message, and sends the next one of its key at once", async () => {
+    const world = open({ order: "key" });
+    const { outbox, publisher, clock } = world;
+    const ids = () => publisher.attempts.map(({ message }) => message.id);
+    await whileRunning(world, async () => {
+      for (const [n, key] of [1, 2, 3, 4].map((each) => [each, each < 3 ? "a" : "b"] as const))
+        await outbox.transaction((tx) =>
+          outbox.save(tx, sample(n, { key, delay: n % 2 === 1 ? 60_000 : 0 })),
+        );
+      await clock.step(1_000);
+      expect(ids()).toEqual([]);
+      expect(await outbox.cancel(idOf(1).toUpperCase())).toBe(true);
+      await clock.step(1);
+      expect(ids()).toEqual([idOf(2)]);
+      expect(await outbox.transaction((tx) => outbox.cancel(idOf(3), tx))).toBe(true);
+      await clock.step(1);
+      expect(ids()).toEqual([idOf(2), idOf(4)]);
+      expect(await outbox.cancel(idOf(4))).toBe(false);
+      await clock.step(120_000);
+    });
+    expect(ids()).toEqual([idOf(2), idOf(4)]);
+  });
+
+  it("runs the work of a consumer once, again after a rollback, and sends what it saves", async () => {
+    const world = open();
+    const { outbox, publisher, clock } = world;
+    const effects: string[] = [];
+    const handle = (effect: string, fails = false) =>
+      outbox.once("message 1", async (tx) => {
+        await outbox.save(tx, sample(1));
+        await clock.sleep(1_000);
+        if (fails) throw new Error("no effect");
+        effects.push(effect);
+      });
+    await whileRunning(world, async () => {
+      const all = Promise.allSettled([handle("first", true), handle("second"), handle("third")]);
+      await clock.step(2_000);
+      expect(await all).toMatchObject([
+        { reason: new Error("no effect") },
+        { value: true },
+        { value: false },
+      ]);
+      await clock.step(1);
+      expect(publisher.attempts).toHaveLength(1);
+      const inOwn = await outbox.transaction((tx) => outbox.once("message 2", async () => {}, tx));
+      expect([inOwn, await outbox.once("message 2", async () => {})]).toEqual([true, false]);
+    });
+    expect(effects).toEqual(["second"]);
+  });
+
   it("saves without a publisher, and says that run() needs one", async () => {
     const { outbox, stop } = open({ publisher: undefined });
     await outbox.transaction((tx) => outbox.save(tx, sample(1)));

@@ -1,6 +1,6 @@
 // A process of a shop that may be killed at any moment: it places the orders that its parent sends, each with its message
 // in one transaction, sends messages to a webhook, and recovers those of others. It tells its parent which orders are
-// placed. Argument: its options as JSON, with the step at which it kills itself.
+// placed. It consumes its messages by an inbox, and takes some of them back. Argument: its options as JSON, with the step at which it kills itself.
 import { randomUUID } from "node:crypto";
 import { PGlite } from "@electric-sql/pglite";
 import { Manager, MemoryLock, silentLogger } from "@holdfast/controller";
@@ -56,6 +56,7 @@ const publisher = {
   async publish(message, signal) {
     reach("before-publish");
     await webhook.publish(message, signal);
+    await Promise.all([consume(message), consume(message)]);
     reach("after-publish");
   },
 };
@@ -93,25 +94,48 @@ const outbox = new Outbox({
 class TakenBack extends Error {}
 const [number, id] = kind === "mysql" ? ["?", "?"] : ["$1", "$2"];
 
-async function place(order, isTakenBack) {
+/** A consumer with an inbox: two copies of each message arrive at the same time, and more after a crash. */
+async function consume(message) {
+  await outbox.once(`shop/${message.id}`, async (tx) => {
+    await tx.query(`INSERT INTO shop_effect (message_id) VALUES (${number})`, [message.id]);
+    reach("before-effect");
+  });
+}
+
+/** Takes a message back, unless a relay has it, and says so in the same transaction. */
+async function cancel(messageId) {
+  await outbox.transaction(async (tx) => {
+    if (await outbox.cancel(messageId, tx))
+      await tx.query(`INSERT INTO shop_cancelled (message_id) VALUES (${number})`, [messageId]);
+    reach("before-cancel");
+  });
+  reach("after-cancel");
+}
+
+async function place({ order, isTakenBack, isCancelled }) {
   const messageId = randomUUID();
   const work = async (tx) => {
     await tx.query(`INSERT INTO shop_order (number, message_id) VALUES (${number}, ${id})`, [
       order,
       messageId,
     ]);
-    await outbox.save(tx, {
+    const message = {
       id: messageId,
-      topic: "orders",
+      topic: `orders.${order % 3}`,
       key: `order/${order}`,
       payload: { order },
+      priority: (order % 5) - 2,
+      delay: isCancelled ? 20 * (order % 3) : 100 * (order % 4),
+      unique: order % 2 === 0 ? { key: `order/${order}`, within: 3_600_000 } : undefined,
       ...schedule,
-    });
+    };
+    await outbox.save(tx, order % 4 === 0 ? [message, message] : message);
     if (isTakenBack) throw new TakenBack();
     reach("before-commit");
   };
   try {
     await outbox.transaction(work);
+    if (isCancelled) await cancel(messageId);
   } catch (error) {
     // One that died after its commit had placed the order: the key of the table says so.
     if (!(error instanceof TakenBack) && !/duplicate/i.test(String(error))) throw error;
@@ -121,7 +145,7 @@ async function place(order, isTakenBack) {
 
 const stop = new AbortController();
 process.once("disconnect", () => stop.abort());
-process.on("message", ({ order, isTakenBack }) => void place(order, isTakenBack));
+process.on("message", (order) => void place(order));
 const manager = new Manager();
 manager.add(relay);
 manager.add(recovery);

@@ -23,10 +23,11 @@ import { CrashReceiver, isRefused } from "./crash-receiver.ts";
 import { connectTo, poolTo } from "./test-database.ts";
 
 // In each round a process is started, given orders, and dies before or after a step of a message's way, or anywhere.
-// Others take its messages over. In the end each committed order has had its effect, or was refused, and no other.
+// Others take its messages over. In the end each committed order has had its effect, or was refused or cancelled, and no
+// other; its consumer has had it once.
 
 /** How many processes die; `ROUNDS=100` for a hundred. */
-const ROUNDS = Number(process.env["ROUNDS"] ?? 8);
+const ROUNDS = Number(process.env["ROUNDS"] ?? 11);
 const ORDERS = 20;
 const STEPS = [
   "before-commit",
@@ -35,6 +36,9 @@ const STEPS = [
   "after-publish",
   "before-mark",
   "after-mark",
+  "before-effect",
+  "before-cancel",
+  "after-cancel",
 ] as const;
 /** How long a process may take to get to its step before it is killed where it is, in milliseconds. */
 const LATEST = 10_000;
@@ -126,6 +130,8 @@ const KINDS: readonly Kind[] = [
 ];
 
 const isTakenBack = (order: number): boolean => order % 10 === 9;
+/** Whether an order is placed, and its message taken back if no relay has it. */
+const isCancelled = (order: number): boolean => order % 10 === 7;
 
 /** A process of crash-worker.mjs, and the orders it has not said to be placed. */
 class Worker {
@@ -153,7 +159,10 @@ class Worker {
     for (const order of orders) {
       this.open.add(order);
       if (this.#child.connected)
-        this.#child.send({ order, isTakenBack: isTakenBack(order) }, () => {});
+        this.#child.send(
+          { order, isTakenBack: isTakenBack(order), isCancelled: isCancelled(order) },
+          () => {},
+        );
     }
   }
 
@@ -181,6 +190,8 @@ describe.each(KINDS)("processes that die at every step, on $kind", (given) => {
         await using database = await open(url);
         for (const statement of [
           `CREATE TABLE shop_order (number INT PRIMARY KEY, message_id ${uuid} NOT NULL)`,
+          `CREATE TABLE shop_effect (message_id ${uuid} NOT NULL)`,
+          `CREATE TABLE shop_cancelled (message_id ${uuid} NOT NULL)`,
           "CREATE TABLE shop_wait (failures INT NOT NULL, wait DOUBLE PRECISION NOT NULL, error TEXT NOT NULL)",
           ...trigger,
         ])
@@ -200,7 +211,10 @@ describe.each(KINDS)("processes that die at every step, on $kind", (given) => {
       let left: number[] = [];
       for (let round = 0; round < ROUNDS; round++) {
         const step = STEPS[round % (STEPS.length + 1)];
-        const crash = step === undefined ? undefined : { step, count: 1 + draw(ORDERS / 2) };
+        const crash =
+          step === undefined
+            ? undefined
+            : { step, count: 1 + draw(/cancel/.test(step) ? 2 : ORDERS / 2) };
         const victim = new Worker({ ...optionsOf(`victim-${round}`), crash });
         const orders = Array.from({ length: ORDERS }, (_, n) => round * ORDERS + n + 1);
         await victim.place([...left, ...orders]);
@@ -222,7 +236,9 @@ describe.each(KINDS)("processes that die at every step, on $kind", (given) => {
       });
       if (kind === "pglite") {
         // Nobody else can look while the process has the folder open.
-        const accepted = all.filter((order) => !isTakenBack(order) && !isRefused(order)).length;
+        const accepted = all.filter(
+          (order) => !isTakenBack(order) && !isRefused(order) && !isCancelled(order),
+        ).length;
         await poll(() => receiver.effects.size >= accepted, {
           backoff: { duration: 250 },
           timeout: 240_000,
@@ -247,13 +263,17 @@ describe.each(KINDS)("processes that die at every step, on $kind", (given) => {
 
       await using database = await open(url);
       const rows = await database.query(
-        `SELECT o.number, o.message_id AS id, m.status, m.failed_attempts AS failures, m.expired_claims AS expired
+        `SELECT o.number, o.message_id AS id, m.status, m.failed_attempts AS failures, m.expired_claims AS expired,
+            (SELECT count(*) FROM shop_effect e WHERE e.message_id = o.message_id) AS effects,
+            (SELECT count(*) FROM shop_cancelled c WHERE c.message_id = o.message_id) AS cancelled
           FROM shop_order o LEFT JOIN outbox_message m ON m.id = o.message_id ORDER BY o.number`,
       );
       const found = rows.map((row) => ({
         order: Number(row["number"]),
         id: String(row["id"]),
         status: row["status"],
+        effects: Number(row["effects"]),
+        isCancelled: Number(row["cancelled"]) > 0,
         isExhausted: Number(row["failures"]) >= SCHEDULE.maxAttempts || Number(row["expired"]) >= 4,
       }));
       const context = `seed ${seed}, ${deaths.join(", ")}`;
@@ -261,12 +281,22 @@ describe.each(KINDS)("processes that die at every step, on $kind", (given) => {
         found.map(({ order }) => order),
         context,
       ).toEqual(all.filter((order) => !isTakenBack(order)));
+      const cancelled = found.filter((each) => each.isCancelled);
       const lost = found.filter(
-        ({ order, id, status, isExhausted }) =>
-          !(status === "delivered" && receiver.effects.has(id)) &&
-          !(status === "dead" && (isRefused(order) || isExhausted)),
+        ({ order, id, status, effects, ...is }) =>
+          !is.isCancelled &&
+          !(status === "delivered" && receiver.effects.has(id) && effects === 1) &&
+          !(status === "dead" && (isRefused(order) || is.isExhausted)),
       );
       expect(lost, context).toEqual([]);
+      expect(
+        found.filter(({ effects }) => effects > 1),
+        context,
+      ).toEqual([]);
+      expect(
+        cancelled.filter(({ id, status }) => status !== null || receiver.attempts.has(id)),
+        context,
+      ).toEqual([]);
       const committed = new Set(found.map(({ id }) => id));
       expect(
         [...receiver.attempts.keys()].filter((id) => !committed.has(id)),
@@ -279,7 +309,7 @@ describe.each(KINDS)("processes that die at every step, on $kind", (given) => {
         context,
       ).toEqual([]);
       console.log(
-        `${kind}: ${ends} orders, ${receiver.duplicates} duplicates, ${waits.length} waits; ${context}`,
+        `${kind}: ${ends} orders, ${cancelled.length} cancelled, ${receiver.duplicates} duplicates, ${waits.length} waits; ${context}`,
       );
     },
     120_000 + 60_000 * ROUNDS,

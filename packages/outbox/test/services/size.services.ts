@@ -3,7 +3,7 @@ import { migrate, type PgDatabase, PostgresStore } from "@holdfast/outbox/postgr
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { sample } from "../sample.ts";
+import { idOf, sample } from "../sample.ts";
 import { connectTo } from "./test-database.ts";
 
 type Row = Readonly<Record<string, unknown>>;
@@ -18,6 +18,7 @@ interface Fill {
   readonly expired: number;
   readonly key: string;
   readonly parked: string;
+  readonly priority: string;
 }
 
 const DUE: Fill = {
@@ -26,6 +27,7 @@ const DUE: Fill = {
   expired: 0,
   key: "'key ' || n",
   parked: "false",
+  priority: "0",
 };
 
 /** Rows of a million messages; `n` counts them. Each tenth belongs to other topics than the rest, behind it. */
@@ -34,6 +36,12 @@ const FILLS: Record<string, Fill> = {
   "wait behind a few": { ...DUE, key: "'key ' || n % 1000", parked: "n > 1000" },
   "are retried later": { ...DUE, due: "now() + n * interval '1 minute'", status: "retrying" },
   "have an expired claim": { ...DUE, expired: 1 },
+  "go first, and are due later": {
+    ...DUE,
+    due: "now() + CASE WHEN n % 100000 < 5000 THEN '-1 hour'::interval ELSE n * interval '1 minute' END",
+    priority: "CASE WHEN n % 100000 < 5000 THEN 0 ELSE -2 END",
+  },
+  "go last": { ...DUE, priority: "CASE WHEN n % 100000 < 5000 THEN 0 ELSE 2 END" },
 };
 
 /** A database whose statements tell how many pages they read. */
@@ -91,6 +99,11 @@ const REQUESTS: Record<string, (store: Store, tx: Queryable) => Promise<unknown>
   "look for an expired claim": (store) => store.nextDue(undefined, { hasExpired: true }),
   backlog: (store) => store.backlog(),
   save: (store, tx) => store.save(tx, sample(1), NOW),
+  "save one that is unique": (store, tx) =>
+    store.save(tx, sample(2, { unique: { key: "a", within: 1 } }), NOW),
+  cancel: (store) => store.cancel(idOf(3)),
+  "take a key": (store, tx) => store.takeOnce(tx, "a", NOW, 1),
+  "remove keys": (store) => store.removeOnce(NOW, LIMIT),
   "claim and write": async (store) => {
     const { claims } = await store.claim({ ...request, limit: LIMIT });
     await store.write(claims.map((claim) => ({ type: "delivered", claim, now: NOW })));
@@ -101,14 +114,20 @@ describe.each(Object.entries(FILLS))("when many messages %s", (_, fill) => {
   let inner: PgDatabase;
 
   const add = async (from: number, to: number): Promise<void> => {
-    const { due, status, expired, key, parked } = fill;
+    const { due, status, expired, key, parked, priority } = fill;
     await inner.query(`
       INSERT INTO outbox_message (id, topic, key, payload, status, created_at, updated_at, due_at,
-        failed_attempts, expired_claims, claim_number, parked)
+        failed_attempts, expired_claims, claim_number, parked, priority)
       SELECT gen_random_uuid(), CASE WHEN n % 10 = 0 THEN 'topic ' || n / 10 % 10 ELSE 'backlog' END,
-        ${key}, '{}', '${status}', now(), now(), ${due}, 0, ${expired}, ${expired}, ${parked}
+        ${key}, '{}', '${status}', now(), now(), ${due}, 0, ${expired}, ${expired}, ${parked}, ${priority}
       FROM generate_series(${from}, ${to}) n`);
     await inner.query("VACUUM outbox_message");
+    if (fill !== DUE) return;
+    await inner.query(`
+      INSERT INTO outbox_once (kind, key, message_id, since, until)
+      SELECT 'message', 'key ' || n, gen_random_uuid(), now(), now() + CASE WHEN n <= 50 THEN '-1 s' ELSE '1 day' END::interval
+      FROM generate_series(${from}, ${to}) n`);
+    await inner.query("VACUUM outbox_once");
   };
 
   const costs = async (): Promise<Record<string, number>> => {
@@ -119,6 +138,7 @@ describe.each(Object.entries(FILLS))("when many messages %s", (_, fill) => {
       for (const [name, send] of Object.entries(REQUESTS)) {
         const watched = new Watched(inner);
         const store = new PostgresStore(watched, { order });
+        await inner.transaction((tx) => store.save(tx, sample(3), NOW + 1e9));
         await send(store, watched);
         await inner.query("DELETE FROM outbox_message WHERE topic = 'orders.paid'");
         found[`${name}, order ${order}`] = watched.pages;

@@ -17,6 +17,8 @@ import { idOf, numberOf, sample } from "../sample.ts";
 export interface StoreUnderTest<Tx> {
   readonly store: OutboxStore<Tx>;
   transaction<Value>(work: (tx: Tx) => Promise<Value>): Promise<Value>;
+  /** Whether all others wait while a transaction is open. */
+  readonly isAlone?: boolean;
 }
 
 const T = 1_700_000_000_000;
@@ -151,6 +153,44 @@ const BAD_MESSAGES: readonly BadMessage[] = [
     ],
   },
   {
+    problem: "a delay below 0",
+    facts: { delay: -1 },
+    error: ["RangeError", "message.delay must be a number from 0 to 3153600000000, got -1"],
+  },
+  {
+    problem: "a Date as its instant",
+    facts: { dueAt: new Date(T) },
+    error: [
+      "TypeError",
+      "message.dueAt must be a number from 0 to 253402300799999, got [object Date]",
+    ],
+  },
+  {
+    problem: "two instants",
+    facts: { delay: 0, dueAt: T },
+    error: ["RangeError", "message.delay and message.dueAt are both set: set one of them"],
+  },
+  {
+    problem: "half a priority",
+    facts: { priority: 0.5 },
+    error: ["RangeError", "message.priority must be a whole number of at least -2, got 0.5"],
+  },
+  {
+    problem: "a priority that is too large",
+    facts: { priority: 3 },
+    error: ["RangeError", "message.priority must be a number from -2 to 2, got 3"],
+  },
+  {
+    problem: "a unique key without a time",
+    facts: { unique: { key: "a" } },
+    error: ["TypeError", "message.unique.within must be a number above 0, got undefined"],
+  },
+  {
+    problem: "a unique key that is empty",
+    facts: { unique: { key: "", within: 1 } },
+    error: ["RangeError", 'message.unique.key must be a non-empty string, got ""'],
+  },
+  {
     problem: "no time at all",
     facts: { maxAge: 0 },
     error: ["RangeError", "message.maxAge must be a number above 0, got 0"],
@@ -180,9 +220,10 @@ export function testStore<Tx>(
   describe(name, () => {
     let store: OutboxStore<Tx>;
     let transaction: StoreUnderTest<Tx>["transaction"];
+    let isAlone: boolean | undefined;
 
     beforeEach(async () => {
-      ({ store, transaction } = await empty({ order: "none" }));
+      ({ store, transaction, isAlone } = await empty({ order: "none" }));
     });
 
     const save = async (count: number, facts = {}): Promise<Message[]> =>
@@ -219,6 +260,7 @@ export function testStore<Tx>(
         topic: "orders.paid",
         key: "order-1",
         ...facts,
+        priority: 0,
         status: "pending",
         createdAt: T + 1,
         updatedAt: T + 1,
@@ -228,7 +270,7 @@ export function testStore<Tx>(
         lastError: undefined,
         expiresAt: T + 1 + 86_400_000,
       };
-      expect(message).toEqual(expected);
+      expect(message).toEqual({ ...expected, isNew: true });
       expect(await store.find(idOf(1))).toEqual(expected);
       expect(await claim(T + 1)).toEqual({
         claims: [{ message: expected, relay: "a", number: 1, until: T + 1 + CLAIM }],
@@ -257,15 +299,317 @@ export function testStore<Tx>(
       expect(await store.nextDue()).toBeUndefined();
     });
 
-    it("refuses an existing id, and the transaction continues", async () => {
+    it("saves a message once by its id, and the transaction continues", async () => {
       await save(1);
       await transaction(async (tx) => {
-        await expect(store.save(tx, sample(1), T)).rejects.toThrow(
-          new RangeError(`message.id must be new, got ${idOf(1)}`),
-        );
-        await store.save(tx, sample(2), T);
+        const again = await store.save(tx, sample(1, { key: "other" }), T);
+        expect(again).toMatchObject({ id: idOf(1), isNew: false });
+        expect(await store.save(tx, sample(2), T)).toMatchObject({ isNew: true });
+        expect(await store.save(tx, sample(2), T)).toMatchObject({ isNew: false });
       });
+      expect(await store.find(idOf(1))).toMatchObject({ key: "order-1" });
       expect(await store.counts()).toEqual({ pending: 2, retrying: 0, delivered: 0, dead: 0 });
+    });
+
+    it("saves one of two at a time that have the same id", async () => {
+      const saved = await Promise.all(
+        [1, 2].map(() => transaction((tx) => store.save(tx, sample(1), T))),
+      );
+      expect(saved.map(({ isNew }) => isNew).sort()).toEqual([false, true]);
+      expect(await store.counts()).toMatchObject({ pending: 1 });
+    });
+
+    it("saves a message anew whose id was delivered and removed", async () => {
+      await save(1);
+      await deliver(store, only(await claim(T + 1)), T + 2);
+      expect((await save(1))[0]).toMatchObject({ isNew: false });
+      expect(await store.removeDelivered(T + 3, 10)).toBe(1);
+      expect((await save(1))[0]).toMatchObject({ isNew: true });
+    });
+
+    describe("of a list", () => {
+      const saveAll = (numbers: readonly number[], facts: (n: number) => object = () => ({})) =>
+        transaction((tx) =>
+          store.saveAll(
+            tx,
+            numbers.map((n) => sample(n, facts(n))),
+            T,
+          ),
+        );
+
+      it("saves all in their order, as one by one", async () => {
+        const facts = (n: number): object => ({
+          key: "same",
+          payload: { text: `it's "${n}" \\ \u0000 \ud83d\ude00 ü` },
+          headers: { trace: "\u00fc" },
+          maxAge: 1e9,
+          priority: n % 3,
+          delay: n,
+          backoff: { duration: 0.5, factor: 1.5 },
+        });
+        const numbers = Array.from({ length: 37 }, (_, i) => 40 - i);
+        const saved = await saveAll(numbers, facts);
+        expect(saved.map(({ id }) => numberOf(id))).toEqual(numbers);
+        for (const { isNew, ...message } of saved)
+          expect([isNew, await store.find(message.id)]).toEqual([true, message]);
+      });
+
+      it("saves those that are not there yet, each id once", async () => {
+        await save(2);
+        const saved = await saveAll([1, 2, 3, 3, 4]);
+        expect(saved.map(({ isNew }) => isNew)).toEqual([false, false, true, false, true]);
+        expect(await store.counts()).toMatchObject({ pending: 4 });
+      });
+
+      it("saves one of each unique key", async () => {
+        const unique = { key: "a", within: 1_000 };
+        const saved = await saveAll([1, 2, 3, 4], (n) =>
+          n === 2 ? {} : { unique: { ...unique, key: n === 4 ? "b" : "a" } },
+        );
+        expect(saved.map(({ id, isNew }) => [numberOf(id), isNew])).toEqual([
+          [1, true],
+          [2, true],
+          [1, false],
+          [4, true],
+        ]);
+      });
+
+      it("saves none of an empty list", async () => {
+        expect(await saveAll([])).toEqual([]);
+      });
+
+      it("saves none if one is refused, which it names", async () => {
+        const bad = saveAll([1, 2], (n) => (n === 2 ? { topic: "" } : {}));
+        await expect(bad).rejects.toThrow(
+          new RangeError('messages[1].topic must be a non-empty string, got ""'),
+        );
+        expect(await store.find(idOf(1))).toBeUndefined();
+      });
+    });
+
+    describe("with a unique key", () => {
+      const unique = { key: "reminder/4711", within: 60_000 };
+      const remind = (n: number, now: number, within = 60_000) =>
+        transaction((tx) => store.save(tx, sample(n, { unique: { ...unique, within } }), now));
+
+      it("saves one within the time, whatever became of it, and names it", async () => {
+        expect(await remind(1, T)).toMatchObject({ isNew: true });
+        expect(await remind(2, T + 59_999)).toMatchObject({ id: idOf(1), isNew: false });
+        await deliver(store, only(await claim(T + 59_999)), T + 59_999);
+        await store.removeDelivered(T + 1e6, 10);
+        expect(await remind(3, T + 59_999)).toMatchObject({ id: idOf(1), isNew: false });
+        expect(await remind(4, T + 60_000)).toMatchObject({ id: idOf(4), isNew: true });
+        expect(await remind(5, T + 119_999)).toMatchObject({ id: idOf(4), isNew: false });
+        expect(await store.counts()).toMatchObject({ pending: 1 });
+      });
+
+      it("keeps keys apart, and those of consumers", async () => {
+        await remind(1, T);
+        await transaction(async (tx) => {
+          expect(await store.takeOnce(tx, unique.key, T, 1_000)).toBe(true);
+          const other = { ...unique, key: "Reminder/4711" };
+          expect(await store.save(tx, sample(2, { unique: other }), T)).toMatchObject({
+            isNew: true,
+          });
+        });
+      });
+
+      it("saves one of two transactions at a time: the second waits for the first", async () => {
+        const saved = await Promise.all([1, 2, 3, 4].map((n) => remind(n, T)));
+        expect(saved.filter(({ isNew }) => isNew)).toHaveLength(1);
+        expect(new Set(saved.map(({ id }) => id)).size).toBe(1);
+        expect(await store.counts()).toMatchObject({ pending: 1 });
+      });
+
+      it("saves the second of two at a time if the first is rolled back", async () => {
+        let second: Promise<unknown> | undefined;
+        const first = transaction(async (tx) => {
+          await store.save(tx, sample(1, { unique }), T);
+          second = remind(2, T);
+          throw new Error("no stock");
+        });
+        await expect(first).rejects.toThrow("no stock");
+        expect(await second).toMatchObject({ id: idOf(2), isNew: true });
+      });
+
+      it("forgets keys whose time is over", async () => {
+        await remind(1, T, 1_000);
+        await remind(2, T + 1_000, 1_000);
+        expect(await store.removeOnce(T + 1_999, 10)).toBe(0);
+        expect(await store.removeOnce(T + 2_000, 10)).toBe(1);
+      });
+    });
+
+    describe("taking a key once", () => {
+      const take = (key: string, now = T) =>
+        transaction((tx) => store.takeOnce(tx, key, now, 1_000));
+
+      it("takes it for its time", async () => {
+        expect([await take("a"), await take("a", T + 999), await take("b")]).toEqual([
+          true,
+          false,
+          true,
+        ]);
+        expect([await take("a", T + 1_000), await take("a", T + 1_999)]).toEqual([true, false]);
+      });
+
+      it("gives it to one of many at a time", async () => {
+        const taken = await Promise.all([1, 2, 3, 4, 5].map(() => take("a")));
+        expect(taken.filter(Boolean)).toHaveLength(1);
+      });
+
+      it("gives it back with a rollback", async () => {
+        const failed = transaction(async (tx) => {
+          expect(await store.takeOnce(tx, "a", T, 1_000)).toBe(true);
+          expect(await store.takeOnce(tx, "a", T, 1_000)).toBe(false);
+          throw new Error("no effect");
+        });
+        await expect(failed).rejects.toThrow("no effect");
+        expect(await take("a")).toBe(true);
+      });
+
+      it("removes those whose time is over, up to a limit", async () => {
+        for (const key of ["a", "b", "c"]) await take(key);
+        await take("d", T + 5_000);
+        expect(await store.removeOnce(T + 1_000, 2)).toBe(2);
+        expect(await store.removeOnce(T + 1_000, 2)).toBe(1);
+        expect(await take("d", T + 5_999)).toBe(false);
+      });
+    });
+
+    describe("later", () => {
+      it("makes a message due after its delay", async () => {
+        const [saved] = await save(1, { delay: 5_000.5 });
+        expect(saved).toMatchObject({ createdAt: T + 1, dueAt: T + 5_002 });
+        expect(await store.nextDue()).toBe(T + 5_002);
+        expect((await claim(T + 5_001)).claims).toEqual([]);
+        expect(only(await claim(T + 5_002)).message).toMatchObject({
+          id: idOf(1),
+          dueAt: T + 5_002,
+        });
+      });
+
+      it("makes a message due at its instant, or now if that is over", async () => {
+        await transaction(async (tx) => {
+          expect(await store.save(tx, sample(1, { dueAt: T + 99 }), T)).toMatchObject({
+            dueAt: T + 99,
+          });
+          expect(await store.save(tx, sample(2, { dueAt: 1 }), T)).toMatchObject({ dueAt: T });
+        });
+        expect(numbersOf(await claim(T + 98))).toEqual([2]);
+        expect(await store.nextDue()).toBe(T + 99);
+        expect(numbersOf(await claim(T + 99))).toEqual([1]);
+      });
+
+      it("counts the age from when it is due", async () => {
+        const [saved] = await save(1, { delay: 5_000, maxAge: 1_000 });
+        expect(saved?.expiresAt).toBe(T + 1 + 6_000);
+      });
+
+      it("delays by the clock of the database if that of the process is ahead", async () => {
+        if (store.now === undefined) return; // It has no clock of its own.
+        const ahead = (await store.now()) + 3_600_000;
+        await transaction((tx) => store.save(tx, sample(1, { delay: 1_000 }), ahead));
+        expect(await store.nextDue()).toBeLessThanOrEqual((await store.now()) + 1_001);
+        const at = Math.floor(await store.now()) + 7_200_000;
+        await transaction((tx) => store.save(tx, sample(2, { dueAt: at }), ahead));
+        expect(await store.find(idOf(2))).toMatchObject({ dueAt: at });
+      });
+    });
+
+    describe("by priority", () => {
+      it("claims the smaller number first, then the earliest", async () => {
+        await transaction(async (tx) => {
+          for (const [i, priority] of [0, 2, undefined, -2, 1, -1, -2].entries())
+            await store.save(
+              tx,
+              sample(i + 1, { priority, topic: i % 2 === 0 ? "a" : "b" }),
+              T + i,
+            );
+          await store.save(tx, sample(9, { priority: -2, delay: 100 }), T);
+        });
+        expect(await store.nextDue()).toBe(T);
+        const request = { relay: "a", now: T + 9, until: T + CLAIM, limit: 1, hasExpired: false };
+        const claimed = async (filter: object): Promise<number[]> =>
+          numbersOf(await store.claim({ ...request, ...filter }));
+        expect(await claimed({})).toEqual([4]);
+        expect(await claimed({ exceptTopics: ["b"], hasExpired: undefined })).toEqual([7]);
+        expect(await claimed({ topics: ["a", "b"], limit: 2 })).toEqual([6, 1]);
+        expect(await store.nextDue(undefined, { exceptTopics: ["b"] })).toBe(T + 2);
+        expect(await claimed({ exceptTopics: ["none"] })).toEqual([3]);
+        expect(await claimed({ limit: 9 })).toEqual([5, 2]);
+        expect(await store.nextDue()).toBe(T + 100);
+        expect(await store.find(idOf(5))).toMatchObject({ priority: 1 });
+      });
+    });
+
+    describe("cancelling", () => {
+      it("removes a message that no relay has claimed, once", async () => {
+        await save(2, { delay: 5_000 });
+        expect([await store.cancel(idOf(1)), await store.cancel(idOf(1))]).toEqual([true, false]);
+        expect(await store.cancel(idOf(7))).toBe(false);
+        expect(await store.find(idOf(1))).toBeUndefined();
+        expect(numbersOf(await claim(T + 1e6))).toEqual([2]);
+      });
+
+      it("leaves one that was claimed: given back, retried, delivered and dead ones too", async () => {
+        await save(5);
+        const [first, second, third, fourth] = (await claim(T + 9)).claims as [
+          Claim,
+          Claim,
+          Claim,
+          Claim,
+        ];
+        await release(store, first);
+        await fail(store, second, failure(T, T + 1e6));
+        await fail(store, third, failure(T, undefined));
+        await deliver(store, fourth, T);
+        const left = await Promise.all([1, 2, 3, 4, 5].map((n) => store.cancel(idOf(n))));
+        expect(left).toEqual([false, false, false, false, false]);
+        expect(await store.counts()).toEqual({ pending: 2, retrying: 1, delivered: 1, dead: 1 });
+      });
+
+      it("is part of a transaction: no relay claims it meanwhile, and a rollback keeps it", async () => {
+        await save(2);
+        const failed = transaction(async (tx) => {
+          expect(await store.cancel(idOf(1), tx)).toBe(true);
+          if (!isAlone) expect(numbersOf(await claim(T + 9))).toEqual([2]);
+          throw new Error("no");
+        });
+        await expect(failed).rejects.toThrow("no");
+        expect(numbersOf(await claim(T + 9))).toContain(1);
+        await transaction(async (tx) => {
+          await store.save(tx, sample(3), T);
+          expect([await store.cancel(idOf(3), tx), await store.cancel(idOf(3), tx)]).toEqual([
+            true,
+            false,
+          ]);
+        });
+        expect(await store.find(idOf(3))).toBeUndefined();
+      });
+
+      it("frees the unique key", async () => {
+        const unique = { key: "a", within: 1e6 };
+        await save(1, { unique });
+        expect(await store.cancel(idOf(1))).toBe(true);
+        const again = await transaction((tx) => store.save(tx, sample(2, { unique }), T));
+        expect(again).toMatchObject({ id: idOf(2), isNew: true });
+      });
+
+      it("gives a message to one of a claim and a cancel", async () => {
+        await save(20);
+        const ids = Array.from({ length: 20 }, (_, i) => idOf(i + 1));
+        const [{ claims }, ...cancelled] = await Promise.all([
+          claim(T + 99, 20),
+          ...ids.map((id) => store.cancel(id)),
+        ]);
+        const claimed = new Set(claims.map(({ message }) => message.id));
+        const both = ids.filter((id, i) => claimed.has(id) && cancelled[i]);
+        expect(both).toEqual([]);
+        expect(await store.counts()).toMatchObject({
+          pending: 20 - cancelled.filter(Boolean).length,
+        });
+      });
     });
 
     describe.each(BAD_MESSAGES)("refuses $problem", ({ facts, error }) => {
@@ -312,7 +656,7 @@ export function testStore<Tx>(
         await store.save(tx, sample(1, { id: undefined }), T),
       ]);
       expect(first?.id).not.toBe(second?.id);
-      expect(await store.find(first?.id ?? "")).toEqual(first);
+      expect({ ...(await store.find(first?.id ?? "")), isNew: true }).toEqual(first);
     });
 
     it("makes a saved message due at once", async () => {
@@ -701,6 +1045,52 @@ export function testStore<Tx>(
         const first = only(await claim(T + 9));
         await store.recover(first, failure(T + 70_000, undefined), fence);
         expect(numbersOf(await claim(T + 70_000))).toEqual([2]);
+      });
+
+      it("keeps the others waiting while the first one is due later, whatever their priority", async () => {
+        await save(1, { key: "same", delay: 5_000, priority: 2 });
+        await transaction(async (tx) => {
+          await store.save(tx, sample(2, { key: "same", priority: -2 }), T + 2);
+          await store.save(tx, sample(3, { priority: 1 }), T + 3);
+        });
+        expect(numbersOf(await claim(T + 99))).toEqual([3]);
+        expect(await store.nextDue()).toBe(T + 5_001);
+        const first = only(await claim(T + 5_001));
+        expect(numberOf(first.message.id)).toBe(1);
+        await deliver(store, first, T + 5_002);
+        expect(numbersOf(await claim(T + 5_002))).toEqual([2]);
+      });
+
+      it("lets the next one go when the first is cancelled", async () => {
+        await save(1, { key: "same", delay: 5_000 });
+        await transaction((tx) => store.save(tx, sample(2, { key: "same" }), T));
+        expect(numbersOf(await claim(T + 99))).toEqual([]);
+        expect(await store.cancel(idOf(1))).toBe(true);
+        expect(numbersOf(await claim(T + 99))).toEqual([2]);
+      });
+
+      it("claims the first of each key by its priority", async () => {
+        await transaction(async (tx) => {
+          for (const [i, priority] of [1, 0, -1].entries())
+            await store.save(tx, sample(i + 1, { priority }), T + i);
+        });
+        expect(numbersOf(await claim(T + 9, 2))).toEqual([3, 2]);
+        expect(numbersOf(await claim(T + 9, 2))).toEqual([1]);
+      });
+
+      it("claims a list of one key in its order", async () => {
+        await transaction((tx) =>
+          store.saveAll(
+            tx,
+            [3, 1, 2].map((n) => sample(n, { key: "same" })),
+            T,
+          ),
+        );
+        for (const n of [3, 1, 2]) {
+          const held = only(await claim(T + 9));
+          expect(numberOf(held.message.id)).toBe(n);
+          await deliver(store, held, T);
+        }
       });
 
       it("puts a replayed message before those saved later", async () => {
