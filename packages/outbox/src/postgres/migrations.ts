@@ -83,7 +83,17 @@ const schedule = (prefix: string): Migration => ({
   ],
 });
 
+/** Topics that are paused, and an index for the age of the oldest message that is not delivered. */
+const topics = (prefix: string): Migration => ({
+  number: 5,
+  name: "topics",
+  statements: [
+    `CREATE TABLE ${prefix}topic (topic text PRIMARY KEY, paused_at timestamptz(3) NOT NULL)`,
+    `CREATE INDEX ${prefix}message_open_since ON ${prefix}message (created_at) WHERE due_at IS NOT NULL`,
+  ],
+});
+
 /** All migrations, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages, indexes, schedule].map((migration) => migration(prefix));
+  return [messages, indexes, schedule, topics].map((migration) => migration(prefix));
 }

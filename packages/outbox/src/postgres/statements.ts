@@ -18,8 +18,12 @@ type OtherStatement =
   | "notify"
   | "find"
   | "backlog"
+  | "oldest"
   | "counts"
-  | "removeDelivered";
+  | "removeDelivered"
+  | "pause"
+  | "resume"
+  | "pausedTopics";
 
 /** The SQL of a `PostgresStore`. */
 export type Statements = Readonly<
@@ -72,6 +76,14 @@ export function statementsOf(prefix: string): Statements {
     backlog: ["pending", "retrying", "dead"]
       .map((status) => limitedCount(message, status))
       .join(" UNION ALL "),
+    oldest: `
+      SELECT (extract(epoch FROM created_at) * 1000)::float8 AS oldest FROM ${message}
+      WHERE due_at IS NOT NULL ORDER BY created_at LIMIT 1`,
+    pause: `
+      INSERT INTO ${prefix}topic (topic, paused_at) VALUES ($1, ${instant("$2")})
+      ON CONFLICT DO NOTHING RETURNING topic`,
+    resume: `DELETE FROM ${prefix}topic WHERE topic = $1 RETURNING topic`,
+    pausedTopics: `SELECT topic FROM ${prefix}topic ORDER BY topic COLLATE "C"`,
     counts: `SELECT status, count(*)::integer AS messages FROM ${message} GROUP BY status`,
     removeDelivered: `
       DELETE FROM ${message} WHERE id IN (

@@ -94,6 +94,11 @@ export class EventFamilies {
         });
         this.#listening.set(Number(event.isListening));
         break;
+      case "opened":
+      case "closed":
+      case "paused":
+      case "resumed":
+        break;
       case "restricted":
         break; // The gauge of the store tells, at each scrape.
       case "error":

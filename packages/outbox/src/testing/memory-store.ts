@@ -59,6 +59,7 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
   #sequence = 0;
   readonly #tokens = new Map<string, number>();
   readonly #listeners = new Set<() => void>();
+  readonly #paused = new Set<string>();
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: MemoryStoreOptions = {}) {
@@ -97,6 +98,20 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
     this.#listeners.add(onNotify);
     await aborted(signal);
     this.#listeners.delete(onNotify);
+  }
+
+  async pause(topic: string): Promise<boolean> {
+    const isNew = !this.#paused.has(topic);
+    this.#paused.add(topic);
+    return isNew;
+  }
+
+  async resume(topic: string): Promise<boolean> {
+    return this.#paused.delete(topic);
+  }
+
+  async pausedTopics(): Promise<readonly string[]> {
+    return [...this.#paused].sort();
   }
 
   async claim(request: ClaimRequest): Promise<Claimed> {
@@ -186,6 +201,13 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
     const { pending, retrying, dead } = await this.counts();
     const limited = (count: number): number => Math.min(count, BACKLOG_LIMIT);
     return { pending: limited(pending), retrying: limited(retrying), dead: limited(dead) };
+  }
+
+  async oldest(): Promise<number | undefined> {
+    const instants = [...this.#open].map(({ message }) => message.createdAt);
+    return instants.length === 0
+      ? undefined
+      : instants.reduce((one, other) => Math.min(one, other));
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {
