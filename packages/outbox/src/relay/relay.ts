@@ -119,7 +119,7 @@ export class Relay {
       wanted: () => this.#queue.wanted(this.#outcomes.pending),
       onClaims: (claims) => this.#take(claims),
       onPaused: (topics) => this.#pause(topics),
-      heldTopics: () => this.#queue.heldTopics,
+      heldTopics: () => this.#holds.topics,
       nextHalfOpen: () => this.#holds.nextHalfOpen,
       becomesIdle: (signal) => this.#becomesIdle(signal),
     });

@@ -46,11 +46,10 @@ interface Breaker {
 /**
  * The topics that are held.
  *
- * | State of a topic | Messages in hand |
- * | --- | --- |
- * | paused, or open | none |
- * | half open | one: its confirmation closes the breaker, its failure opens it again |
- * | any other | as many as there is room for |
+ * | State of a topic | Claims | Messages in flight |
+ * | --- | --- | --- |
+ * | paused, or open | none | none, but those that were before |
+ * | half open | as any other | one: its confirmation closes the breaker, its failure opens it again |
  */
 export class TopicHolds {
   readonly #options: TopicHoldsOptions;
@@ -61,11 +60,13 @@ export class TopicHolds {
     this.#options = options;
   }
 
-  /** The topics that get no attempt, and those that get one. */
-  get topics(): ReadonlySet<string> {
-    return new Set([...this.#paused, ...this.#open().map(([topic]) => topic)]);
+  /** The topics of which no message is claimed. */
+  get topics(): readonly string[] {
+    const topics = new Set([...this.#paused, ...this.#open().map(([topic]) => topic)]);
+    return [...topics].filter((topic) => this.roomOf(topic) === 0);
   }
 
+  /** The topics that are paused, and those that wait for a confirmation. */
   get held(): readonly HeldTopic[] {
     const paused = [...this.#paused].map((topic) => ({ topic, reason: "paused" }) as const);
     return [...paused, ...this.#open().map(([topic]) => ({ topic, reason: "open" }) as const)];
@@ -78,7 +79,7 @@ export class TopicHolds {
     return Math.min(...instants.filter((instant) => instant > now));
   }
 
-  /** The number of messages of a topic that may be in hand. */
+  /** The number of messages of a topic that may be in flight. */
   roomOf(topic: string): number {
     if (this.#paused.has(topic)) return 0;
     const openUntil = this.#breakers.get(topic)?.openUntil ?? Number.NEGATIVE_INFINITY;

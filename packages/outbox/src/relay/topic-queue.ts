@@ -93,22 +93,10 @@ export class TopicQueue {
 
   /** Whether there is room for a claim of the last request, of a topic. */
   hasRoom(topic: string): boolean {
-    if (!this.hasHoldRoom(topic)) return false;
+    if (this.#options.holds.roomOf(topic) === 0) return false;
     const places = this.#placesBeside(topic, (this.#isSole(topic) ? 1 : 2) * this.#requested);
     const waiting = this.#lanes.get(topic)?.waiting.length ?? 0;
     return waiting < places + this.#free;
-  }
-
-  /** Whether no hold keeps one more message of a topic away. */
-  hasHoldRoom(topic: string): boolean {
-    const lane = this.#lanes.get(topic);
-    const inHand = lane === undefined ? 0 : lane.waiting.length + lane.inFlight;
-    return inHand < this.#options.holds.roomOf(topic);
-  }
-
-  /** The topics that are held, but those that are half open and have no message here. */
-  get heldTopics(): readonly string[] {
-    return [...this.#options.holds.topics].filter((topic) => !this.hasHoldRoom(topic));
   }
 
   /**
@@ -207,7 +195,7 @@ export class TopicQueue {
     const isCrowded = full.length > 0;
     const limit =
       this.#hasSeveral || isCrowded ? Math.ceil(room.places / 2) : ahead - others + free;
-    const except = new Set([...full.map(({ topic }) => topic), ...this.heldTopics]);
+    const except = new Set([...full.map(({ topic }) => topic), ...this.#options.holds.topics]);
     return {
       limit: Math.min(limit, Math.max(MOST_AT_ONCE, MOST * this.#options.workers)),
       maxBytes: Math.ceil(room.bytes / 2),
