@@ -159,19 +159,22 @@ export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
   const given = read("options", options, "Relay", RELAY_OPTIONS);
   const { store, publisher, workers = 10, publishTimeout = 15_000, clockSkew = 5_000 } = given;
   const { claimDuration = 60_000, pollInterval = 5_000, grace = 20_000, listen = true } = given;
-  const { topics, topicWorkers, batchSize = 100, breaker } = given;
   if (!(claimDuration > publishTimeout + clockSkew))
     throw new RangeError(
       `options.claimDuration must be above publishTimeout plus clockSkew, ${publishTimeout + clockSkew}, got ${claimDuration}`,
     );
   const durations = { publishTimeout, clockSkew, claimDuration, pollInterval, grace };
-  const perTopic = {
+  const sending = { publisher, workers, ...perTopic(given) };
+  return { ...resolveTask(given), store, ...sending, listen, ...durations };
+}
+
+function perTopic({ publisher, topics, topicWorkers, batchSize = 100, breaker }: RelayOptions) {
+  return {
     topics: topics && [...topics],
     topicWorkers: topicWorkersOf("options.topicWorkers", topicWorkers),
+    batchSize: publisher.publishMany === undefined ? 1 : batchSize,
     breaker: breaker && breakerOf("options.breaker", breaker),
   };
-  const sending = { publisher, workers, batchSize: publisher.publishMany ? batchSize : 1 };
-  return { ...resolveTask(given), store, ...sending, ...perTopic, listen, ...durations };
 }
 
 function requirePublisher(path: string, publisher: Publisher): void {
