@@ -168,7 +168,7 @@ const own = {
       value: { ...(valid as object), publishMany: mistake.value },
     })),
   ),
-  topicWorkers: (path) => [
+  topicWorkers: (path: string) => [
     ...["1", 1n, true, Number.NaN, 0, 1.5].flatMap((value) =>
       count(path, 1).filter((mistake) => Object.is(mistake.value, value)),
     ),

@@ -69,6 +69,7 @@ class Process {
       ...common,
       publisher: this.#publisher(),
       workers: 2,
+      breaker: { failures: 3, openFor: 2 * SECOND },
       publishTimeout: 3 * SECOND,
       claimDuration: 8 * SECOND,
       clockSkew: CLOCK_SKEW,
