@@ -96,6 +96,11 @@ export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {
   return { name, storeTimeout, jitter, onEvent, logger, lines, messageLines, clock, random };
 }
 
+/** A relay holds a topic from now on, or does not. */
+export type HoldChange =
+  | { readonly type: "opened"; readonly topic: string; readonly openFor: number }
+  | { readonly type: "closed" | "paused" | "resumed"; readonly topic: string };
+
 /**
  * An event of a relay, a recovery or a retention.
  *
@@ -126,8 +131,7 @@ export type OutboxEvent =
       readonly failure: Failure;
     }
   | { readonly type: "unwritten"; readonly claim: Claim; readonly error: unknown }
-  | { readonly type: "opened"; readonly topic: string; readonly openFor: number }
-  | { readonly type: "closed" | "paused" | "resumed"; readonly topic: string }
+  | HoldChange
   | { readonly type: "invalid"; readonly row: InvalidRow }
   | { readonly type: "removed"; readonly count: number }
   | {

@@ -1,5 +1,4 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { HeldTopic } from "../relay/topic-holds.ts";
 import type { Claim } from "../store/claim.ts";
 import type { OutboxEvent } from "../task.ts";
 
@@ -142,7 +141,7 @@ export class EventFamilies {
   }
 
   /** Topics without a label of their own have no gauge: several share that label. */
-  #hold(topic: string, reason: HeldTopic["reason"], isHeld: boolean): void {
+  #hold(topic: string, reason: "open" | "paused", isHeld: boolean): void {
     if (this.#labelOf(topic) === topic) this.#held.set({ topic, reason }, Number(isHeld));
   }
 

@@ -20,8 +20,6 @@ export interface ClaimFeedHooks {
   readonly onPaused: (topics: readonly string[]) => void;
   /** The topics that get no message now. */
   readonly heldTopics: () => readonly string[];
-  /** The next monotonic instant at which one of them gets a message again; `Infinity` if none is known. */
-  readonly nextHalfOpen: () => number;
   /** Gives back the claims that wait. Whether all else has ended before that takes too long, or the signal aborts. */
   readonly becomesIdle: (signal: AbortSignal) => Promise<boolean>;
 }
@@ -124,7 +122,7 @@ export class ClaimFeed {
     // A topic that has room again may have more.
     if (this.#leftOut.some((topic) => !except.has(topic))) return Number.NEGATIVE_INFINITY;
     const turn = wanted.isCrowded ? Math.max(asked, this.#restUntil) : asked;
-    return Math.min(turn, this.#hooks.nextHalfOpen());
+    return Math.min(turn, wanted.until);
   }
 
   /** Claims what is wanted, and decides when to claim again. */
@@ -211,7 +209,7 @@ export class ClaimFeed {
 
   /** Claims once, and hands the claims on. Resolves with whether there may be more. */
   async #request(
-    { limit, maxBytes, exceptTopics }: Omit<Wanted, "isCrowded">,
+    { limit, maxBytes, exceptTopics }: Omit<Wanted, "isCrowded" | "until">,
     isAlone: boolean,
   ): Promise<boolean> {
     const { name: relay, store, clock, storeTimeout, claimDuration, topics } = this.#options;
@@ -228,9 +226,13 @@ export class ClaimFeed {
       const duration = clock.monotonic() - began;
       report({ type: "claimed", count: claims.length, duration }, this.#options);
       for (const row of invalid) report({ type: "invalid", row }, this.#options);
-      const isLate = signal.aborted;
-      this.#hooks.onClaims(claims.map((claim) => ({ claim, expires, until, isAlone, isLate })));
-      const bytes = claims.reduce((sum, { message }) => sum + bytesOf(message), 0);
+      const held: HeldClaim[] = [];
+      let bytes = 0;
+      for (const claim of claims) {
+        held.push({ claim, expires, until, isAlone, isLate: signal.aborted });
+        bytes += bytesOf(claim.message);
+      }
+      this.#hooks.onClaims(held);
       return claims.length + invalid.length === limit || bytes > maxBytes / 2;
     };
     return await withTimeout(request, storeTimeout, { clock, label: "store" });

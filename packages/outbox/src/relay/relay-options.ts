@@ -21,7 +21,6 @@ import type { Publisher } from "../publisher/publisher.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { type Resolved, resolveTask, TASK_OPTIONS, type TaskOptions } from "../task.ts";
 import type { BreakerOptions, TopicHoldsOptions } from "./topic-holds.ts";
-import type { TopicQueueOptions } from "./topic-queue.ts";
 
 /** Options for `Relay`. Durations are in milliseconds. */
 export interface RelayOptions extends TaskOptions {
@@ -124,13 +123,20 @@ export interface RelayOptions extends TaskOptions {
   readonly grace?: number | undefined;
 }
 
+/** The limits of topics, and that of all others, if there is one. */
+export interface TopicLimits {
+  readonly of: ReadonlyMap<string, number>;
+  readonly all?: number;
+}
+
 /** The options with their defaults. */
 export type ResolvedRelayOptions = Resolved<
   Omit<RelayOptions, "topics" | "topicWorkers" | "breaker">
 > &
-  Pick<RelayOptions, "topics"> &
-  Pick<TopicQueueOptions, "topicWorkers"> &
-  Pick<TopicHoldsOptions, "breaker">;
+  Pick<RelayOptions, "topics"> & { readonly topicWorkers: TopicLimits } & Pick<
+    TopicHoldsOptions,
+    "breaker"
+  >;
 
 export const BREAKER_OPTIONS: Kinds<BreakerOptions> = { failures: count, openFor: positive };
 
@@ -183,22 +189,16 @@ function requirePublisher(path: string, publisher: Publisher): void {
     requireFunction(`${path}.publishMany`, publisher.publishMany);
 }
 
-function topicWorkersOf(
-  path: string,
-  given: RelayOptions["topicWorkers"],
-): TopicQueueOptions["topicWorkers"] {
-  if (given === undefined) return () => undefined;
-  if (typeof given !== "object") {
-    requireCount(path, given);
-    return () => given;
-  }
+function topicWorkersOf(path: string, given: RelayOptions["topicWorkers"]): TopicLimits {
+  if (given === undefined) return { of: new Map() };
+  if (typeof given !== "object") return { of: new Map(), all: requireCount(path, given) };
   requireOptions(path, given);
-  const limits = new Map(Object.entries(given));
-  for (const [topic, limit] of limits) {
+  const of = new Map(Object.entries(given));
+  for (const [topic, limit] of of) {
     requireStoredName(`a topic of ${path}`, topic);
     requireCount(`${path}[${JSON.stringify(topic)}]`, limit);
   }
-  return (topic) => limits.get(topic);
+  return { of };
 }
 
 function requireBatchSize(path: string, size: number): void {

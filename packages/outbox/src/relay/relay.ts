@@ -20,7 +20,7 @@ import { failureOf, isExpired, tooOld } from "../failure-of.ts";
 import type { Message } from "../message/message.ts";
 import { publishAll } from "../publisher/publisher.ts";
 import type { Outcome } from "../store/outbox-store.ts";
-import { report, reportRestriction } from "../task.ts";
+import { type HoldChange, report, reportRestriction } from "../task.ts";
 import { ClaimFeed } from "./claim-feed.ts";
 import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
@@ -118,9 +118,10 @@ export class Relay {
     this.#feed = new ClaimFeed(this.#options, {
       wanted: () => this.#queue.wanted(this.#outcomes.pending),
       onClaims: (claims) => this.#take(claims),
-      onPaused: (topics) => this.#pause(topics),
-      heldTopics: () => this.#holds.topics,
-      nextHalfOpen: () => this.#holds.nextHalfOpen,
+      onPaused: (topics) => {
+        for (const change of this.#holds.pause(topics)) this.#onHold(change);
+      },
+      heldTopics: () => this.#holds.claimed().except,
       becomesIdle: (signal) => this.#becomesIdle(signal),
     });
   }
@@ -189,14 +190,15 @@ export class Relay {
 
   /** A claim is given back if it comes after the abort, or too late to have room or to be alone. */
   #take(claims: readonly HeldClaim[]): void {
-    for (const held of claims)
-      if (this.#state === "running" && this.#hasRoom(held)) this.#queue.add(held);
-      else this.#write(held, { type: "released", claim: held.claim });
+    for (const held of claims) {
+      const { claim, isAlone, isLate } = held;
+      const hasRoom = isAlone
+        ? !isLate
+        : !this.#feed.isQuiet && this.#queue.hasRoom(claim.message.topic);
+      if (hasRoom && this.#state === "running") this.#queue.add(held);
+      else this.#write(held, { type: "released", claim });
+    }
     this.#begin();
-  }
-
-  #hasRoom({ claim, isAlone, isLate }: HeldClaim): boolean {
-    return isAlone ? !isLate : !this.#feed.isQuiet && this.#queue.hasRoom(claim.message.topic);
   }
 
   /** Begins as many calls of the publisher as there are workers. */
@@ -236,7 +238,10 @@ export class Relay {
     const results = await this.#publish(messages, signal);
     for (const [i, held] of sent.entries())
       ended.push([held, this.#outcomeOf(held, results[i], signal)]);
-    if (!signal.aborted) this.#judge(first.claim.message.topic, results);
+    const change = signal.aborted
+      ? undefined
+      : this.#holds.ended(first.claim.message.topic, results);
+    if (change !== undefined) this.#onHold(change);
     return ended;
   }
 
@@ -281,27 +286,14 @@ export class Relay {
     }
   }
 
-  /** Tells the breaker of a topic about a call of the publisher. One that refuses its messages says nothing of the receiver. */
-  #judge(topic: string, results: readonly PromiseSettledResult<unknown>[]): void {
-    if (results.some(({ status }) => status === "fulfilled")) {
-      if (this.#holds.confirmed(topic)) report({ type: "closed", topic }, this.#options);
-      return;
+  /** Gives back what waits for a topic that is held from now on. Its attempts in flight go on. */
+  #onHold(change: HoldChange): void {
+    const { type, topic } = change;
+    if (type === "paused" || type === "opened") {
+      this.#giveBack([topic]);
+      this.#feed.onHeld(topic);
     }
-    if (results.every((result) => result.status === "rejected" && isTerminalError(result.reason)))
-      return;
-    const openFor = this.#holds.failed(topic);
-    if (openFor === undefined) return;
-    this.#giveBack([topic]);
-    this.#feed.onHeld(topic);
-    report({ type: "opened", topic, openFor }, this.#options);
-  }
-
-  /** The topics that are paused from now on. Their attempts in flight go on. */
-  #pause(topics: readonly string[]): void {
-    const { paused, resumed } = this.#holds.pause(topics);
-    this.#giveBack(paused);
-    for (const topic of paused) report({ type: "paused", topic }, this.#options);
-    for (const topic of resumed) report({ type: "resumed", topic }, this.#options);
+    report(change, this.#options);
   }
 
   /** Writes an outcome with others, and reports it once that is done. */

@@ -1,5 +1,6 @@
 import type { PassiveClock } from "@holdfast/clock";
-import { jitter, type Random } from "@holdfast/wait";
+import { isTerminalError, jitter, type Random } from "@holdfast/wait";
+import type { HoldChange } from "../task.ts";
 
 /** Opens for a topic whose receiver fails. Durations are in milliseconds. */
 export interface BreakerOptions {
@@ -60,77 +61,72 @@ export class TopicHolds {
     this.#options = options;
   }
 
-  /** The topics of which no message is claimed. */
-  get topics(): readonly string[] {
-    const topics = new Set([...this.#paused, ...this.#open().map(([topic]) => topic)]);
-    return [...topics].filter((topic) => this.roomOf(topic) === 0);
-  }
-
   /** The topics that are paused, and those that wait for a confirmation. */
   get held(): readonly HeldTopic[] {
-    const paused = [...this.#paused].map((topic) => ({ topic, reason: "paused" }) as const);
-    return [...paused, ...this.#open().map(([topic]) => ({ topic, reason: "open" }) as const)];
+    const held: HeldTopic[] = [...this.#paused].map((topic) => ({ topic, reason: "paused" }));
+    for (const [topic, { openUntil }] of this.#breakers)
+      if (openUntil > Number.NEGATIVE_INFINITY) held.push({ topic, reason: "open" });
+    return held;
   }
 
-  /** The earliest monotonic instant from now on at which an open one gets half open; `Infinity` if none is open. */
-  get nextHalfOpen(): number {
-    const now = this.#options.clock.monotonic();
-    const instants = this.#open().map(([, { openUntil }]) => openUntil);
-    return Math.min(...instants.filter((instant) => instant > now));
+  /** The topics of which no message is claimed, and the monotonic instant at which one of them gets half open. */
+  claimed(): { readonly except: readonly string[]; readonly until: number } {
+    const except = new Set(this.#paused);
+    let until = Number.POSITIVE_INFINITY;
+    for (const [topic, { openUntil }] of this.#breakers)
+      if (this.#options.clock.monotonic() < openUntil) {
+        except.add(topic);
+        until = Math.min(until, openUntil);
+      }
+    return { except: [...except], until };
   }
 
   /** The number of messages of a topic that may be in flight. */
   roomOf(topic: string): number {
     if (this.#paused.has(topic)) return 0;
-    const openUntil = this.#breakers.get(topic)?.openUntil ?? Number.NEGATIVE_INFINITY;
-    if (openUntil === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
-    return this.#options.clock.monotonic() < openUntil ? 0 : 1;
+    const breaker = this.#breakers.get(topic);
+    if (breaker === undefined || breaker.openUntil === Number.NEGATIVE_INFINITY)
+      return Number.POSITIVE_INFINITY;
+    return this.#options.clock.monotonic() < breaker.openUntil ? 0 : 1;
   }
 
   /** Sets the topics that are paused, and returns those that changed. */
-  pause(topics: readonly string[]): {
-    readonly paused: readonly string[];
-    readonly resumed: readonly string[];
-  } {
+  pause(topics: readonly string[]): readonly HoldChange[] {
     const before = this.#paused;
     this.#paused = new Set(topics);
-    return {
-      paused: topics.filter((topic) => !before.has(topic)),
-      resumed: [...before].filter((topic) => !this.#paused.has(topic)),
-    };
+    const paused = topics.filter((topic) => !before.has(topic));
+    const resumed = [...before].filter((topic) => !this.#paused.has(topic));
+    return [
+      ...paused.map((topic) => ({ type: "paused", topic }) as const),
+      ...resumed.map((topic) => ({ type: "resumed", topic }) as const),
+    ];
   }
 
-  /** A message was confirmed. Returns whether that closes the breaker: the result of an attempt from before does not. */
-  confirmed(topic: string): boolean {
-    const breaker = this.#breakers.get(topic);
-    if (breaker === undefined || this.#isOpen(breaker)) return false;
-    this.#breakers.delete(topic);
-    return breaker.openUntil !== Number.NEGATIVE_INFINITY;
-  }
-
-  /** The receiver has failed. Returns for how long that opens the breaker, in milliseconds; undefined if it does not. */
-  failed(topic: string): number | undefined {
+  /**
+   * Takes the outcomes of a call of the publisher. If all are terminal errors, they say nothing of the receiver.
+   *
+   * @returns the change of the breaker. While it is open there is none: the call began before
+   */
+  ended(topic: string, outcomes: readonly PromiseSettledResult<unknown>[]): HoldChange | undefined {
     const { breaker: options, clock, jitter: share, random } = this.#options;
     if (options === undefined) return undefined;
     const breaker = this.#breakers.get(topic) ?? {
       failures: 0,
       openUntil: Number.NEGATIVE_INFINITY,
     };
-    if (this.#isOpen(breaker)) return undefined;
+    const now = clock.monotonic();
+    if (now < breaker.openUntil) return undefined;
+    if (outcomes.some(({ status }) => status === "fulfilled")) {
+      this.#breakers.delete(topic);
+      return breaker.openUntil > Number.NEGATIVE_INFINITY ? { type: "closed", topic } : undefined;
+    }
+    if (outcomes.every((each) => each.status === "rejected" && isTerminalError(each.reason)))
+      return undefined;
     this.#breakers.set(topic, breaker);
     breaker.failures++;
     if (breaker.failures < options.failures) return undefined;
     const openFor = jitter(options.openFor, share, random);
-    breaker.openUntil = clock.monotonic() + openFor;
-    return openFor;
-  }
-
-  #isOpen({ openUntil }: Breaker): boolean {
-    return this.#options.clock.monotonic() < openUntil;
-  }
-
-  /** Those that are open or half open. */
-  #open(): readonly (readonly [string, Breaker])[] {
-    return [...this.#breakers].filter(([, { openUntil }]) => openUntil > Number.NEGATIVE_INFINITY);
+    breaker.openUntil = now + openFor;
+    return { type: "opened", topic, openFor };
   }
 }

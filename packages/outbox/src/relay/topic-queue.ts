@@ -1,6 +1,7 @@
 import type { PassiveClock } from "@holdfast/clock";
 import { bytesOf } from "../message/stored-payload.ts";
 import type { HeldClaim } from "./outcomes.ts";
+import type { TopicLimits } from "./relay-options.ts";
 import type { TopicHolds } from "./topic-holds.ts";
 
 /** The payloads that a relay holds at most, in bytes: 32 MiB. The last claim may exceed it by one message. */
@@ -31,6 +32,8 @@ export interface Wanted {
   readonly exceptTopics: readonly string[];
   /** Whether one of them has enough: it may have a backlog, which a claim steps over. */
   readonly isCrowded: boolean;
+  /** The monotonic instant at which one of them may have a message again; `Infinity` if none is known. */
+  readonly until: number;
 }
 
 /** Options for {@link TopicQueue}. */
@@ -39,8 +42,7 @@ export interface TopicQueueOptions {
   readonly workers: number;
   /** The number of messages that a worker sends in one call. */
   readonly batchSize: number;
-  /** The limit of a topic; undefined if it has none of its own. */
-  readonly topicWorkers: (topic: string) => number | undefined;
+  readonly topicWorkers: TopicLimits;
   readonly holds: TopicHolds;
 }
 
@@ -63,12 +65,13 @@ export class TopicQueue {
   #hasSeveral = false;
   #turn = 0;
   #size = 0;
-  /** The number of workers that send. */
-  #busy = 0;
+  /** The number of workers that send nothing. */
+  #free: number;
   #bytes = 0;
 
   constructor(options: TopicQueueOptions) {
     this.#options = options;
+    this.#free = options.workers;
     this.#ahead = new LookAhead(options);
   }
 
@@ -86,17 +89,12 @@ export class TopicQueue {
     return this.#size + this.#running.size === 0;
   }
 
-  /** The number of messages that the free workers can take. */
-  get #free(): number {
-    return (this.#options.workers - this.#busy) * this.#options.batchSize;
-  }
-
   /** Whether there is room for a claim of the last request, of a topic. */
   hasRoom(topic: string): boolean {
     if (this.#options.holds.roomOf(topic) === 0) return false;
     const places = this.#placesBeside(topic, (this.#isSole(topic) ? 1 : 2) * this.#requested);
     const waiting = this.#lanes.get(topic)?.waiting.length ?? 0;
-    return waiting < places + this.#free;
+    return waiting < places + this.#free * this.#options.batchSize;
   }
 
   /**
@@ -130,17 +128,16 @@ export class TopicQueue {
    * ago; undefined if there is none, or no worker.
    */
   take(): readonly HeldClaim[] | undefined {
-    const free = this.#options.workers - this.#busy;
-    if (free <= 0) return undefined;
+    if (this.#free <= 0) return undefined;
     let next: Lane | undefined;
     for (const lane of this.#lanes.values())
-      if (this.#mayTake(lane, free) && (next === undefined || isBefore(lane, next))) next = lane;
+      if (this.#mayTake(lane) && (next === undefined || isBefore(lane, next))) next = lane;
     if (next === undefined) return undefined;
     const batch = this.#batchOf(next);
     next.inFlight += batch.length;
     next.busy++;
     next.turn = ++this.#turn;
-    this.#busy++;
+    this.#free--;
     this.#size -= batch.length;
     return batch;
   }
@@ -152,7 +149,7 @@ export class TopicQueue {
       const lane = this.#laneOf(topic);
       if (i === 0) {
         lane.busy--;
-        this.#busy--;
+        this.#free++;
       }
       lane.inFlight--;
       this.#running.delete(id);
@@ -185,7 +182,7 @@ export class TopicQueue {
     const places = this.#placesBeside(undefined, 2 * ahead);
     const room = { places, bytes: MAX_BYTES - this.#bytes };
     if (room.places <= 0 || room.bytes <= 0) return undefined;
-    const free = this.#free;
+    const free = this.#free * this.#options.batchSize;
     const enough = ahead / 2;
     let full = this.#fullLanes(enough, room);
     // With a worker free, those that wait do so for one of their own topic.
@@ -195,42 +192,47 @@ export class TopicQueue {
     const isCrowded = full.length > 0;
     const limit =
       this.#hasSeveral || isCrowded ? Math.ceil(room.places / 2) : ahead - others + free;
-    const except = new Set([...full.map(({ topic }) => topic), ...this.#options.holds.topics]);
+    const held = this.#options.holds.claimed();
+    const except = new Set(held.except);
+    for (const { topic } of full) except.add(topic);
     return {
       limit: Math.min(limit, Math.max(MOST_AT_ONCE, MOST * this.#options.workers)),
       maxBytes: Math.ceil(room.bytes / 2),
       exceptTopics: [...except],
       isCrowded,
+      until: held.until,
     };
   }
 
-  #mayTake(lane: Lane, free: number): boolean {
+  #mayTake(lane: Lane): boolean {
     const { workers, topicWorkers, holds } = this.#options;
-    const share = topicWorkers(lane.topic) ?? (this.#hasSeveral ? free : workers);
+    const limit = topicWorkers.of.get(lane.topic) ?? topicWorkers.all;
+    const share = limit ?? (this.#hasSeveral ? this.#free : workers);
     if (lane.busy >= share || lane.inFlight >= holds.roomOf(lane.topic)) return false;
-    return lane.waiting.some((held) => this.#isReady(held));
+    return this.#readyIn(lane) !== undefined;
   }
 
-  /** A message in flight may be claimed once more, after a suspension: it waits for its end. */
-  #isReady({ claim }: HeldClaim): boolean {
-    return !this.#running.has(claim.message.id);
+  /** The first one to send. A message in flight may be claimed once more, after a suspension: it waits for its end. */
+  #readyIn({ waiting }: Lane): number | undefined {
+    for (const [i, { claim }] of waiting.entries())
+      if (!this.#running.has(claim.message.id)) return i;
+    return undefined;
   }
 
   /** Takes out the claims of one call. */
-  #batchOf({ topic, waiting, inFlight }: Lane): readonly HeldClaim[] {
+  #batchOf(lane: Lane): readonly HeldClaim[] {
     const { batchSize, holds } = this.#options;
-    const most = Math.min(batchSize, holds.roomOf(topic) - inFlight);
+    const most = Math.min(batchSize, holds.roomOf(lane.topic) - lane.inFlight);
     const batch: HeldClaim[] = [];
     for (
-      let i = waiting.findIndex((held) => this.#isReady(held));
-      i >= 0 && batch.length < most;
-    ) {
-      for (const held of waiting.splice(i, 1)) {
+      let i = this.#readyIn(lane);
+      i !== undefined && batch.length < most;
+      i = this.#readyIn(lane)
+    )
+      for (const held of lane.waiting.splice(i, 1)) {
         this.#running.add(held.claim.message.id);
         batch.push(held);
       }
-      i = waiting.findIndex((held) => this.#isReady(held));
-    }
     return batch;
   }
 
