@@ -47,9 +47,9 @@ export interface TopicQueueOptions {
 }
 
 /**
- * The claims of a relay: those that wait for a worker, and those in flight. A worker takes up to `batchSize` of one topic. A topic that hangs must not keep the others
- * waiting, so a topic may take workers, places and bytes only while it has fewer of them than are free. A relay that has
- * seen one topic gives it all workers.
+ * The claims of a relay: those that wait for a worker, and those in flight. A worker takes up to `batchSize` of one topic.
+ * A topic that hangs must not keep the others waiting, so a topic may take workers, places and bytes only while it has fewer
+ * of them than are free. A relay that has seen one topic gives it all workers.
  */
 export class TopicQueue {
   readonly #options: TopicQueueOptions;
