@@ -1,6 +1,6 @@
 import { CAP } from "../message/schedule.ts";
 import type { Migration } from "../store/migration.ts";
-import { ALONE, PARKED_KEY, READY } from "./claim-statements.ts";
+import { ALONE, OPEN_SINCE, PARKED_KEY, READY } from "./claim-statements.ts";
 
 const messages = (prefix: string): Migration => ({
   number: 1,
@@ -89,7 +89,7 @@ const topics = (prefix: string): Migration => ({
   name: "topics",
   statements: [
     `CREATE TABLE ${prefix}topic (topic text PRIMARY KEY, paused_at timestamptz(3) NOT NULL)`,
-    `CREATE INDEX ${prefix}message_open_since ON ${prefix}message (created_at) WHERE due_at IS NOT NULL`,
+    `CREATE INDEX ${prefix}message_open_since ON ${prefix}message (${OPEN_SINCE}) WHERE ${OPEN_SINCE} IS NOT NULL`,
   ],
 });
 

@@ -1,5 +1,13 @@
 import { BACKLOG_LIMIT } from "../store/outbox-store.ts";
-import { ALONE, COLUMNS, instant, type Kind, PARKED_KEY, READY } from "./claim-statements.ts";
+import {
+  ALONE,
+  COLUMNS,
+  instant,
+  type Kind,
+  OPEN_SINCE,
+  PARKED_KEY,
+  READY,
+} from "./claim-statements.ts";
 
 // Every value is bound. Only constants of this file and the checked prefix are put together.
 
@@ -78,7 +86,7 @@ export function statementsOf(prefix: string): Statements {
       .join(" UNION ALL "),
     oldest: `
       SELECT (extract(epoch FROM created_at) * 1000)::float8 AS oldest FROM ${message}
-      WHERE due_at IS NOT NULL ORDER BY created_at LIMIT 1`,
+      WHERE ${OPEN_SINCE} >= '-infinity' ORDER BY ${OPEN_SINCE} LIMIT 1`,
     pause: `
       INSERT INTO ${prefix}topic (topic, paused_at) VALUES ($1, ${instant("$2")})
       ON CONFLICT DO NOTHING RETURNING topic`,
