@@ -96,11 +96,6 @@ export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {
   return { name, storeTimeout, jitter, onEvent, logger, lines, messageLines, clock, random };
 }
 
-/** A relay holds a topic from now on, or does not. */
-export type HoldChange =
-  | { readonly type: "opened"; readonly topic: string; readonly openFor: number }
-  | { readonly type: "closed" | "paused" | "resumed"; readonly topic: string };
-
 /**
  * An event of a relay, a recovery or a retention.
  *
@@ -131,7 +126,18 @@ export type OutboxEvent =
       readonly failure: Failure;
     }
   | { readonly type: "unwritten"; readonly claim: Claim; readonly error: unknown }
-  | HoldChange
+  | {
+      readonly type: "opened";
+      /** The topic whose receiver fails. */
+      readonly topic: string;
+      /** Milliseconds without an attempt. */
+      readonly openFor: number;
+    }
+  | {
+      readonly type: "closed" | "paused" | "resumed";
+      /** Its name. */
+      readonly topic: string;
+    }
   | { readonly type: "invalid"; readonly row: InvalidRow }
   | { readonly type: "removed"; readonly count: number }
   | {
@@ -157,6 +163,9 @@ export type OutboxEvent =
       /** `"lock"` for a request to the lock of a recovery or a retention; undefined for one to the store. */
       readonly of?: "lock" | undefined;
     };
+
+/** A relay holds a topic from now on, or does not. */
+export type HoldChange = Extract<OutboxEvent, { readonly topic: string }>;
 
 /** From one attempt to ask for a restriction to the next, in milliseconds. */
 const RESTRICTION_PERIOD = 60_000;

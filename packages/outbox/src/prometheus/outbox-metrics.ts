@@ -1,9 +1,10 @@
 import { type Clock, realClock } from "@holdfast/clock";
 import { type Kinds, loopClock, methods, positive, read, required, whole } from "@holdfast/kit";
 import { register as globalRegister, type Registry } from "prom-client";
+import type { OutboxStore } from "../store/outbox-store.ts";
 import type { OutboxEvent } from "../task.ts";
 import { EventFamilies } from "./event-families.ts";
-import { type MetricsStore, storeGauges } from "./store-gauges.ts";
+import { storeGauges } from "./store-gauges.ts";
 
 export const OUTBOX_METRICS_OPTIONS: Kinds<OutboxMetricsOptions> = {
   store: required(methods("backlog", "nextDue")),
@@ -16,7 +17,10 @@ export const OUTBOX_METRICS_OPTIONS: Kinds<OutboxMetricsOptions> = {
 /** Options for {@link OutboxMetrics}. */
 export interface OutboxMetricsOptions {
   /** The store that each scrape reads. */
-  readonly store: MetricsStore;
+  readonly store: Pick<
+    OutboxStore<never>,
+    "backlog" | "nextDue" | "oldest" | "pausedTopics" | "restriction"
+  >;
 
   /**
    * The registry that is scraped.

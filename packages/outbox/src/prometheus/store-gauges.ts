@@ -3,15 +3,12 @@ import { withTimeout } from "@holdfast/wait";
 import { Gauge, type Registry } from "prom-client";
 import { BACKLOG_LIMIT, type Backlog, type OutboxStore } from "../store/outbox-store.ts";
 
-/** The part of a store that each scrape reads. */
-export type MetricsStore = Pick<
-  OutboxStore<never>,
-  "backlog" | "nextDue" | "oldest" | "pausedTopics" | "restriction"
->;
-
 /** Options for {@link storeGauges}. */
 export interface StoreGaugesOptions {
-  readonly store: MetricsStore;
+  readonly store: Pick<
+    OutboxStore<never>,
+    "backlog" | "nextDue" | "oldest" | "pausedTopics" | "restriction"
+  >;
   readonly register: Registry;
   readonly storeTimeout: number;
   readonly clock: Clock;
