@@ -27,6 +27,7 @@ export { Outbox, type OutboxOptions } from "./outbox.ts";
 export type { Publisher } from "./publisher/publisher.ts";
 export { Relay, type RelayStatus } from "./relay/relay.ts";
 export type { RelayOptions } from "./relay/relay-options.ts";
+export type { BreakerOptions, HeldTopic } from "./relay/topic-holds.ts";
 export type { OutboxService, OutboxServiceOptions } from "./service/outbox-service.ts";
 export type { Claim, Claimed, InvalidRow } from "./store/claim.ts";
 export type { Database, Queryable, Row, Statement } from "./store/database.ts";

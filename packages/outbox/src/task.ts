@@ -108,6 +108,8 @@ export function resolveTask(options: TaskOptions): Resolved<TaskOptions> {
  * | `released` | the claim was given back without an attempt: it was about to expire, or the relay stops |
  * | `lost` | the claim is not the newest: another relay has the message, or the reply to an earlier write was lost |
  * | `unwritten` | the outcome could not be stored before the claim expired; the message is sent again |
+ * | `opened`, `closed` | the breaker of a topic: the relay sends none of its messages for `openFor` ms, then one; once that is confirmed, it sends all again |
+ * | `paused`, `resumed` | a relay has seen that a topic was paused or resumed |
  * | `invalid` | a row is not a message; it is a dead letter now |
  * | `removed` | a retention round removed `count` messages |
  * | `clock` | a relay measured that its wall clock is `ahead` ms ahead of the database's; `isTolerated` if within its `clockSkew` |
@@ -124,6 +126,18 @@ export type OutboxEvent =
       readonly failure: Failure;
     }
   | { readonly type: "unwritten"; readonly claim: Claim; readonly error: unknown }
+  | {
+      readonly type: "opened";
+      /** The topic whose receiver fails. */
+      readonly topic: string;
+      /** Milliseconds without an attempt. */
+      readonly openFor: number;
+    }
+  | {
+      readonly type: "closed" | "paused" | "resumed";
+      /** Its name. */
+      readonly topic: string;
+    }
   | { readonly type: "invalid"; readonly row: InvalidRow }
   | { readonly type: "removed"; readonly count: number }
   | {
@@ -149,6 +163,9 @@ export type OutboxEvent =
       /** `"lock"` for a request to the lock of a recovery or a retention; undefined for one to the store. */
       readonly of?: "lock" | undefined;
     };
+
+/** A relay holds a topic from now on, or does not. */
+export type HoldChange = Extract<OutboxEvent, { readonly topic: string }>;
 
 /** From one attempt to ask for a restriction to the next, in milliseconds. */
 const RESTRICTION_PERIOD = 60_000;
@@ -210,6 +227,16 @@ function logFailed({ claim, failure }: FailedEvent, sink: EventSink): void {
   logger[level]({ ...factsOf(claim), ...failure, ...more }, "attempt failed");
 }
 
+/** A receiver that stays away opens its breaker again and again. */
+function logOpened(
+  { topic, openFor }: Extract<OutboxEvent, { readonly type: "opened" }>,
+  { logger, lines }: EventSink,
+): void {
+  const more = lines.detailsOf(`opened ${topic}`, "");
+  const level = more === undefined ? "debug" : "warn";
+  logger[level]({ topic, openFor, ...more }, "receiver of a topic fails; its messages are held");
+}
+
 /** Logs what happened to a message. Of many messages in a minute, a line with `others` stands for those beyond a hundred. */
 function logMessage(
   level: "warn" | "error",
@@ -257,6 +284,14 @@ function log(event: OutboxEvent, sink: EventSink): void {
         "outcome not stored before the claim expired; message will be sent again",
         sink,
       );
+      break;
+    case "opened":
+      logOpened(event, sink);
+      break;
+    case "closed":
+    case "paused":
+    case "resumed":
+      logger.info({ topic: event.topic }, `topic ${event.type}`);
       break;
     case "invalid":
       logMessage("error", { ...event.row }, "row is not a valid message; marked dead", sink);

@@ -68,7 +68,7 @@ import { PGLITE_OUTBOX_OPTIONS } from "../src/pglite/pglite-outbox.ts";
 import { POSTGRES_OUTBOX_OPTIONS } from "../src/postgres/postgres-outbox.ts";
 import { POSTGRES_STORE_OPTIONS } from "../src/postgres/postgres-store.ts";
 import { RUN_OPTIONS } from "../src/relay/relay.ts";
-import { RELAY_OPTIONS } from "../src/relay/relay-options.ts";
+import { BREAKER_OPTIONS, RELAY_OPTIONS } from "../src/relay/relay-options.ts";
 import { MIGRATE_OPTIONS } from "../src/store/migration.ts";
 import { STORE_FAULTS } from "../src/testing/faulty-store.ts";
 import { MEMORY_OUTBOX_OPTIONS } from "../src/testing/memory-outbox.ts";
@@ -161,6 +161,34 @@ const own = {
     arrayOf(storedName),
     except([], "RangeError: options.topics must have at least one topic"),
   ),
+  publisher: all(methods("publish"), (path, valid) =>
+    func(`${path}.publishMany`, undefined).map((mistake) => ({
+      ...mistake,
+      path,
+      value: { ...(valid as object), publishMany: mistake.value },
+    })),
+  ),
+  topicWorkers: (path: string) => [
+    ...["1", 1n, true, Number.NaN, 0, 1.5].flatMap((value) =>
+      count(path, 1).filter((mistake) => Object.is(mistake.value, value)),
+    ),
+    ...[null, [5], new Date(0)].map((value) => ({
+      path,
+      value,
+      error: `TypeError: ${path} must be an object, got ${value === null ? "null" : Object.prototype.toString.call(value)}`,
+    })),
+    ...count(`${path}["a"]`, 1).map((mistake) => ({
+      ...mistake,
+      path,
+      value: { a: mistake.value },
+    })),
+    ...[
+      ["", `a topic of ${path} must be a non-empty string, got ""`],
+      ["a\0b", `a topic of ${path} must not contain NUL`],
+    ].map(([topic = "", text]) => ({ path, value: { [topic]: 1 }, error: `RangeError: ${text}` })),
+  ],
+  batchSize: all(count, outside("a number from 1 to 500", 501)),
+  breaker: optionsOf(BREAKER_OPTIONS),
   headers: data<MessageHeaders>({}),
   payload: all(
     ...[undefined, f, Symbol("s"), 1n].map((value) =>
@@ -405,6 +433,8 @@ const serviceDoors: Door[] = [
   ),
   constructs(MemoryOutbox, [service], ["options", required(options(MEMORY_OUTBOX_OPTIONS))]),
   method(inMemory, "run", "rejects", [live, {}], ["signal", required(signal)]),
+  method(inMemory, "pause", "rejects", ["a"], ["topic", required(storedName)]),
+  method(inMemory, "resume", "rejects", ["a"], ["topic", required(storedName)]),
 ];
 
 const doors = [
@@ -418,7 +448,7 @@ const doors = [
 
 testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
-  expect(relay.status()).toEqual({ state: "new", attempts: 0, waiting: 0, unwritten: 0 });
+  expect(relay.status()).toEqual({ held: [], state: "new", attempts: 0, waiting: 0, unwritten: 0 });
 });
 
 testEveryExport(

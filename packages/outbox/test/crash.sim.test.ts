@@ -39,7 +39,8 @@ it(
       `after ${at}`,
     ]);
     const events = ["committed", "duplicates", "delivered", "failed", "expired", "dead"];
-    for (const name of [...deaths, ...events]) expect(totals.has(name), name).toBe(true);
+    const holds = ["open", "paused", "opened", "closed", "resumed"];
+    for (const name of [...deaths, ...events, ...holds]) expect(totals.has(name), name).toBe(true);
   },
   60_000 + 2_000 * RUNS,
 );

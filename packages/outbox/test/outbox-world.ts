@@ -39,6 +39,9 @@ const SCHEDULE = { backoff: { duration: 750, factor: 3 } };
 /** Few, so that messages of a key wait for one another. */
 const KEYS = 5;
 
+/** More than one, so that one is held beside others. */
+const TOPICS = 2;
+
 /** One attempt that is under way. */
 interface Attempt {
   readonly process: Process;
@@ -69,6 +72,7 @@ class Process {
       ...common,
       publisher: this.#publisher(),
       workers: 2,
+      breaker: { failures: 3, openFor: 2 * SECOND },
       publishTimeout: 3 * SECOND,
       claimDuration: 8 * SECOND,
       clockSkew: CLOCK_SKEW,
@@ -117,7 +121,12 @@ class Process {
 
   #message(number: number): NewMessage {
     const maxAttempts = 1 + Math.floor(this.#world.random() * 6);
-    return sample(number, { ...SCHEDULE, maxAttempts, key: `${number % KEYS}` });
+    return sample(number, {
+      ...SCHEDULE,
+      maxAttempts,
+      key: `${number % KEYS}`,
+      topic: `${number % TOPICS}`,
+    });
   }
 
   async #transaction<Value>(work: (tx: MemoryTransaction) => Promise<Value>): Promise<Value> {
@@ -145,8 +154,9 @@ class Process {
     });
   }
 
+  /** One process in two sends batches. */
   #publisher(): Publisher {
-    return {
+    const publisher: Publisher = {
       publish: async (message, signal) => {
         const attempt = this.#world.begins(this, message);
         try {
@@ -159,6 +169,10 @@ class Process {
         }
       },
     };
+    if (Number(this.name) % 2 === 0) return publisher;
+    const publishMany: Publisher["publishMany"] = (messages, signal) =>
+      Promise.allSettled(messages.map((message) => publisher.publish(message, signal)));
+    return { ...publisher, publishMany };
   }
 
   /** Sends a request and waits for its response. Both take time, and this process may die meanwhile. */
@@ -259,6 +273,7 @@ export class OutboxWorld {
   strikes(process: Process, point: string): boolean {
     if (!process.isDead && this.random() < this.#weather.death) {
       count(this.#deaths, point);
+      for (const { reason } of process.relay.status().held) count(this.#deaths, reason);
       this.#kill(process);
     }
     return process.isDead;
@@ -319,13 +334,17 @@ export class OutboxWorld {
       this.#fault(`${claim.message.id} waits ${wait} ms instead of ${planned}`);
   }
 
-  /** Everything goes wrong: deaths, pauses, lost requests, a receiver that refuses. */
+  /** Everything goes wrong, and topics are paused and resumed meanwhile: deaths, pauses, lost requests, a receiver that refuses. */
   async #storm(): Promise<void> {
     for (let i = 0; i < 12; i++) {
       await this.real.sleep(this.random() * 10 * SECOND);
       const victim = this.#processes[Math.floor(this.random() * this.#processes.length)];
       if (victim !== undefined && this.random() < 0.5) this.#pause(victim);
+      const topic = `${Math.floor(this.random() * TOPICS)}`;
+      if (this.random() < 0.3) await this.memory.pause(topic);
+      else await this.memory.resume(topic);
     }
+    for (const topic of await this.memory.pausedTopics()) await this.memory.resume(topic);
   }
 
   #pause(process: Process): void {

@@ -20,7 +20,7 @@ export interface Io extends Output {
  * | Code | |
  * | --- | --- |
  * | 0 | done |
- * | 1 | a message that was named is no dead letter, or the answer was no |
+ * | 1 | a message that was named is no dead letter, a topic is not paused, or the answer was no |
  */
 export type Command = RunnableCommand<Io>;
 

@@ -5,10 +5,14 @@ import { migrate } from "./migrate.ts";
 import { page } from "./page.ts";
 import { problemText } from "./problem.ts";
 import { status } from "./status.ts";
+import { pause, resume } from "./topics.ts";
 
 const USAGE = `npx @holdfast/outbox COMMAND
 
-  status                  how many messages are pending, retrying and dead, and when the next one is due
+  status                  how many messages are pending, retrying and dead, when the next one is due, and which topics
+                          are paused
+  pause TOPIC             holds the messages of a topic: relays send none of them, and they spend no attempts
+  resume TOPIC            sends them again
   dead list               dead letters, those that died first come first
     --topic TOPIC         those of one topic
     --limit N             at most so many; default: 100
@@ -34,6 +38,8 @@ const USAGE = `npx @holdfast/outbox COMMAND
 
 const COMMANDS = new Map<string | undefined, Command>([
   ["status", status],
+  ["pause", pause],
+  ["resume", resume],
   ["dead", dead],
   ["migrate", migrate],
   ["page", page],

@@ -14,8 +14,8 @@ import { hasNumber } from "./read-committed.ts";
 /** Maximum time that one process waits for the migrations of another, in seconds. */
 const LOCK_TIMEOUT = 600;
 
-/** The column is there already. */
-const DUPLICATE_COLUMN = 1060;
+/** The column, or the index, is there already. */
+const DUPLICATES = [1060, 1061];
 
 /** The name of a lock is at most 64 characters long, and the server has one set of names. */
 const LOCK = "CONCAT('holdfast-', LEFT(SHA2(CONCAT_WS('/', DATABASE(), ?), 256), 40))";
@@ -78,7 +78,7 @@ function repeatable(session: Queryable): Queryable {
       try {
         return await session.query(text, params);
       } catch (error) {
-        if (hasNumber(error, DUPLICATE_COLUMN)) return [];
+        if (DUPLICATES.some((number) => hasNumber(error, number))) return [];
         throw error;
       }
     },

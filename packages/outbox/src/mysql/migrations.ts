@@ -125,7 +125,20 @@ const priorities = (prefix: string): Migration => ({
   ],
 });
 
+/** Topics that are paused, and an index for the age of the oldest message that is not delivered. */
+const topics = (prefix: string): Migration => ({
+  number: 5,
+  name: "topics",
+  statements: [
+    `CREATE TABLE IF NOT EXISTS ${prefix}topic (
+      topic VARBINARY(255) NOT NULL PRIMARY KEY,
+      paused_at BIGINT NOT NULL COMMENT 'milliseconds since 1970'
+    ) ${TABLE}`,
+    `ALTER TABLE ${prefix}message ADD KEY message_open_since (is_open, created_at)`,
+  ],
+});
+
 /** All migrations, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages, lanes, schedule, priorities].map((migration) => migration(prefix));
+  return [messages, lanes, schedule, priorities, topics].map((migration) => migration(prefix));
 }

@@ -45,7 +45,7 @@ import { DueMessages, lockFirst } from "./due-messages.ts";
 import { changeAll, listsOf, sequenceOf } from "./lists.ts";
 import { recoverClaim, writeOutcomes } from "./outcome-writer.ts";
 import { hasNumber, ownTransaction, type ReadCommittedDatabase } from "./read-committed.ts";
-import { insertParams, type Statements, statementsOf } from "./statements.ts";
+import { insertParams, type Statements, statementsOf, textOf } from "./statements.ts";
 
 export const MY_SQL_STORE_OPTIONS: Kinds<MySqlStoreOptions> = {
   prefix: tablePrefix,
@@ -208,6 +208,27 @@ export class MySqlStore implements OutboxStore<Queryable> {
     }, signal);
   }
 
+  async pause(topic: string, now: number): Promise<boolean> {
+    return await this.#own(async (tx) => {
+      const isNew = (await tx.query(this.#sql.lockPaused(topic))).length === 0;
+      if (isNew) await tx.query(this.#sql.pause(topic, now));
+      return isNew;
+    });
+  }
+
+  async resume(topic: string): Promise<boolean> {
+    return await this.#own(async (tx) => {
+      const isPaused = (await tx.query(this.#sql.lockPaused(topic))).length > 0;
+      if (isPaused) await tx.query(this.#sql.resume(topic));
+      return isPaused;
+    });
+  }
+
+  async pausedTopics(signal?: AbortSignal): Promise<readonly string[]> {
+    const rows = await this.#database.query(this.#sql.pausedTopics, [], signal);
+    return rows.map((row) => textOf(String(row["topic_digits"])));
+  }
+
   async claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
     const { relay, now, until, limit, maxBytes } = request;
     let sequences: readonly unknown[] = [];
@@ -298,6 +319,11 @@ export class MySqlStore implements OutboxStore<Queryable> {
 
   async backlog(signal?: AbortSignal): Promise<Backlog> {
     return backlogOf(await this.#database.query(this.#sql.backlog, [], signal));
+  }
+
+  async oldest(signal?: AbortSignal): Promise<number | undefined> {
+    const [row] = await this.#database.query(this.#sql.oldest, [], signal);
+    return row === undefined ? undefined : Number(row["oldest"]);
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {

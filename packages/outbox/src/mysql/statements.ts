@@ -71,6 +71,12 @@ export interface Statements {
   readonly lockFence: string;
   readonly setFence: string;
   readonly topics: string;
+  readonly oldest: string;
+  /** Topics in hexadecimal digits, as `topic_digits`. */
+  readonly pausedTopics: string;
+  lockPaused(topic: string): string;
+  pause(topic: string, now: number): string;
+  resume(topic: string): string;
   /**
    * The first messages of some lanes together: `sequence`, `priority`, `due_at`, and in order `is_first`, 1 for the first message of
    * its key.
@@ -137,6 +143,16 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
         WHERE status = '${status}' LIMIT ${BACKLOG_LIMIT}) AS counted`,
       )
       .join(" UNION ALL "),
+    oldest: `
+      SELECT created_at AS oldest FROM ${message} FORCE INDEX (message_open_since)
+      WHERE is_open = 1 ORDER BY is_open, created_at LIMIT 1`,
+    pausedTopics: `SELECT HEX(topic) AS topic_digits FROM ${prefix}topic ORDER BY topic`,
+    lockPaused: (topic) =>
+      `SELECT 1 FROM ${prefix}topic WHERE topic = X'${digitsOf(topic)}' FOR UPDATE`,
+    pause: (topic, now) => `
+      INSERT INTO ${prefix}topic (topic, paused_at) VALUES (X'${digitsOf(topic)}', ${instantOf("now", now)})
+      ON DUPLICATE KEY UPDATE topic = topic`,
+    resume: (topic) => `DELETE FROM ${prefix}topic WHERE topic = X'${digitsOf(topic)}'`,
     counts: `SELECT status, COUNT(*) AS messages FROM ${message} GROUP BY status`,
   };
 }

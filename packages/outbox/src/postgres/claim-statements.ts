@@ -45,6 +45,8 @@ export const READY: Kind = kindOf("expired_claims <= 0");
 export const ALONE: Kind = kindOf("expired_claims > 0");
 /** The key of a message that is parked behind an earlier one; null for the others. */
 export const PARKED_KEY: string = valueIf("key", UNCLAIMED, "parked");
+/** When a message was saved that is neither delivered nor dead; null for the others. */
+export const OPEN_SINCE: string = valueIf("created_at", "due_at IS NOT NULL");
 /** The number of messages that are parked, and of keys that are checked, in one statement. */
 export const STEP = 1_000;
 

@@ -1,6 +1,6 @@
 import { CAP, PRIORITIES } from "../message/schedule.ts";
 import type { Migration } from "../store/migration.ts";
-import { ALONE, PARKED_KEY, READY } from "./claim-statements.ts";
+import { ALONE, OPEN_SINCE, PARKED_KEY, READY } from "./claim-statements.ts";
 
 const messages = (prefix: string): Migration => ({
   number: 1,
@@ -120,7 +120,17 @@ const priorities = (prefix: string): Migration => {
   };
 };
 
+/** Topics that are paused, and an index for the age of the oldest message that is not delivered. */
+const topics = (prefix: string): Migration => ({
+  number: 5,
+  name: "topics",
+  statements: [
+    `CREATE TABLE ${prefix}topic (topic text PRIMARY KEY, paused_at timestamptz(3) NOT NULL)`,
+    `CREATE INDEX ${prefix}message_open_since ON ${prefix}message (${OPEN_SINCE}) WHERE ${OPEN_SINCE} IS NOT NULL`,
+  ],
+});
+
 /** All migrations, in the order in which they are applied. */
 export function migrationsOf(prefix: string): readonly Migration[] {
-  return [messages, indexes, schedule, priorities].map((migration) => migration(prefix));
+  return [messages, indexes, schedule, priorities, topics].map((migration) => migration(prefix));
 }

@@ -187,6 +187,19 @@ export class PostgresStore implements OutboxStore<Queryable> {
     await this.#database.query(this.#sql.notify);
   }
 
+  async pause(topic: string, now: number): Promise<boolean> {
+    return (await this.#query(this.#sql.pause, [topic, now])).length > 0;
+  }
+
+  async resume(topic: string): Promise<boolean> {
+    return (await this.#query(this.#sql.resume, [topic])).length > 0;
+  }
+
+  async pausedTopics(signal?: AbortSignal): Promise<readonly string[]> {
+    const rows = await this.#query(this.#sql.pausedTopics, [], signal);
+    return rows.map(({ topic }) => String(topic));
+  }
+
   async claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed> {
     const { shape, lists } = filterOf(request);
     const { relay, now, until, limit, maxBytes = null } = request;
@@ -303,6 +316,11 @@ export class PostgresStore implements OutboxStore<Queryable> {
 
   async backlog(signal?: AbortSignal): Promise<Backlog> {
     return backlogOf(await this.#query(this.#sql.backlog, [], signal));
+  }
+
+  async oldest(signal?: AbortSignal): Promise<number | undefined> {
+    const [row] = await this.#query(this.#sql.oldest, [], signal);
+    return row === undefined ? undefined : Number(row["oldest"]);
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {

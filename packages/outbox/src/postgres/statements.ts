@@ -1,6 +1,14 @@
 import type { PendingMessage } from "../message/pending-message.ts";
 import { BACKLOG_LIMIT } from "../store/outbox-store.ts";
-import { ALONE, COLUMNS, instant, type Kind, PARKED_KEY, READY } from "./claim-statements.ts";
+import {
+  ALONE,
+  COLUMNS,
+  instant,
+  type Kind,
+  OPEN_SINCE,
+  PARKED_KEY,
+  READY,
+} from "./claim-statements.ts";
 
 // Every value is bound. Only constants of this file and the checked prefix are put together.
 
@@ -21,8 +29,12 @@ type OtherStatement =
   | "notify"
   | "find"
   | "backlog"
+  | "oldest"
   | "counts"
-  | "removeDelivered";
+  | "removeDelivered"
+  | "pause"
+  | "resume"
+  | "pausedTopics";
 
 /** The SQL of a `PostgresStore`. */
 export type Statements = Readonly<
@@ -171,6 +183,14 @@ export function statementsOf(prefix: string): Statements {
     backlog: ["pending", "retrying", "dead"]
       .map((status) => limitedCount(message, status))
       .join(" UNION ALL "),
+    oldest: `
+      SELECT (extract(epoch FROM created_at) * 1000)::float8 AS oldest FROM ${message}
+      WHERE ${OPEN_SINCE} >= '-infinity' ORDER BY ${OPEN_SINCE} LIMIT 1`,
+    pause: `
+      INSERT INTO ${prefix}topic (topic, paused_at) VALUES ($1, ${instant("$2")})
+      ON CONFLICT DO NOTHING RETURNING topic`,
+    resume: `DELETE FROM ${prefix}topic WHERE topic = $1 RETURNING topic`,
+    pausedTopics: `SELECT topic FROM ${prefix}topic ORDER BY topic COLLATE "C"`,
     counts: `SELECT status, count(*)::integer AS messages FROM ${message} GROUP BY status`,
     removeDelivered: `
       DELETE FROM ${message} WHERE id IN (

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Claim } from "../store/claim.ts";
 import type { OutboxEvent } from "../task.ts";
 
 /** From 1 ms to 10 s. */
@@ -18,6 +19,11 @@ const OUTCOMES = [
 /** The metrics that events drive. */
 export class EventFamilies {
   readonly #attempts: Counter<"outcome">;
+  readonly #topicAttempts: Counter<"topic" | "outcome">;
+  readonly #held: Gauge<"topic" | "reason">;
+  /** The topics with a label of their own. */
+  readonly #topics = new Set<string>();
+  readonly #topicLabels: number;
   readonly #claimed: Counter;
   readonly #claimDuration: Histogram;
   readonly #invalid: Counter;
@@ -28,8 +34,9 @@ export class EventFamilies {
   #clock: Gauge | undefined;
   #listening: Gauge | undefined;
 
-  constructor(register: Registry) {
+  constructor(register: Registry, topicLabels: number) {
     this.#register = register;
+    this.#topicLabels = topicLabels;
     const registers = [register];
     this.#attempts = new Counter({
       registers,
@@ -38,6 +45,18 @@ export class EventFamilies {
       help: "Number of attempts that have ended, by outcome",
     });
     for (const outcome of OUTCOMES) this.#attempts.inc({ outcome }, 0);
+    this.#topicAttempts = new Counter({
+      registers,
+      labelNames: ["topic", "outcome"],
+      name: "outbox_topic_attempts_total",
+      help: "Number of attempts that have ended, by topic and outcome",
+    });
+    this.#held = new Gauge({
+      registers,
+      labelNames: ["topic", "reason"],
+      name: "outbox_topic_held",
+      help: "Whether the relay of this process holds the topic: 1 or 0",
+    });
     this.#claimed = new Counter({
       registers,
       name: "outbox_claimed_total",
@@ -94,6 +113,14 @@ export class EventFamilies {
         });
         this.#listening.set(Number(event.isListening));
         break;
+      case "opened":
+      case "closed":
+        this.#hold(event.topic, "open", event.type === "opened");
+        break;
+      case "paused":
+      case "resumed":
+        this.#hold(event.topic, "paused", event.type === "paused");
+        break;
       case "restricted":
         break; // The gauge of the store tells, at each scrape.
       case "error":
@@ -101,10 +128,26 @@ export class EventFamilies {
         break;
       case "expired":
         // The last expired claim is reported as `dead` too.
-        if (event.failure.dueAt !== undefined) this.#attempts.inc({ outcome: "expired" });
+        if (event.failure.dueAt !== undefined) this.#ended(event.claim, event.type);
         break;
       default:
-        this.#attempts.inc({ outcome: event.type });
+        this.#ended(event.claim, event.type);
     }
+  }
+
+  #ended({ message }: Claim, outcome: (typeof OUTCOMES)[number]): void {
+    this.#attempts.inc({ outcome });
+    this.#topicAttempts.inc({ topic: this.#labelOf(message.topic), outcome });
+  }
+
+  /** Topics without a label of their own have no gauge: several share that label. */
+  #hold(topic: string, reason: "open" | "paused", isHeld: boolean): void {
+    if (this.#labelOf(topic) === topic) this.#held.set({ topic, reason }, Number(isHeld));
+  }
+
+  /** Those that come first have one: another one later would end their series. */
+  #labelOf(topic: string): string {
+    if (this.#topics.size < this.#topicLabels) this.#topics.add(topic);
+    return this.#topics.has(topic) ? topic : "(other)";
   }
 }

@@ -1,5 +1,5 @@
 import { type Clock, realClock } from "@holdfast/clock";
-import { type Kinds, loopClock, methods, positive, read, required } from "@holdfast/kit";
+import { type Kinds, loopClock, methods, positive, read, required, whole } from "@holdfast/kit";
 import { register as globalRegister, type Registry } from "prom-client";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import type { OutboxEvent } from "../task.ts";
@@ -9,6 +9,7 @@ import { storeGauges } from "./store-gauges.ts";
 export const OUTBOX_METRICS_OPTIONS: Kinds<OutboxMetricsOptions> = {
   store: required(methods("backlog", "nextDue")),
   register: methods("registerMetric", "metrics"),
+  topicLabels: whole(0),
   storeTimeout: positive,
   clock: loopClock,
 };
@@ -16,7 +17,10 @@ export const OUTBOX_METRICS_OPTIONS: Kinds<OutboxMetricsOptions> = {
 /** Options for {@link OutboxMetrics}. */
 export interface OutboxMetricsOptions {
   /** The store that each scrape reads. */
-  readonly store: Pick<OutboxStore<never>, "backlog" | "nextDue" | "restriction">;
+  readonly store: Pick<
+    OutboxStore<never>,
+    "backlog" | "nextDue" | "oldest" | "pausedTopics" | "restriction"
+  >;
 
   /**
    * The registry that is scraped.
@@ -24,6 +28,14 @@ export interface OutboxMetricsOptions {
    * @defaultValue `register` of prom-client
    */
   readonly register?: Registry | undefined;
+
+  /**
+   * The number of topics with a label of their own: those with the first events. All others share the label `(other)`.
+   * Whole, at least 0, or `Infinity`.
+   *
+   * @defaultValue `20`
+   */
+  readonly topicLabels?: number | undefined;
 
   /**
    * Maximum time of the store to respond to a scrape, in milliseconds. Above 0, finite. Keep it below the
@@ -50,10 +62,13 @@ export interface OutboxMetricsOptions {
  * | Metric | Type | Labels | |
  * | --- | --- | --- | --- |
  * | `outbox_messages` | gauge | `status` | messages that are `pending`, `retrying` or `dead` |
- * | `outbox_oldest_due_age_seconds` | gauge | | how long the oldest due message has waited; 0 if none is due |
+ * | `outbox_oldest_due_age_seconds` | gauge | | how long the oldest due message has waited, without those of paused topics; 0 if none is due |
+ * | `outbox_oldest_age_seconds` | gauge | | how long ago the oldest message that is neither delivered nor dead was saved; 0 without one |
  * | `outbox_store_up` | gauge | | 1 if the store responded to this scrape, else 0 |
  * | `outbox_restricted` | gauge | | 1 if row level security may hide messages from the store, whose other gauges may be too low; on PostgreSQL |
  * | `outbox_attempts_total` | counter | `outcome` | attempts that have ended |
+ * | `outbox_topic_attempts_total` | counter | `topic`, `outcome` | the same, by topic |
+ * | `outbox_topic_held` | gauge | `topic`, `reason` | 1 while the relay of this process holds the topic: `paused`, or `open` for its breaker; else 0 |
  * | `outbox_claimed_total` | counter | | messages that were claimed |
  * | `outbox_claim_duration_seconds` | histogram | | how long a request for messages took |
  * | `outbox_invalid_rows_total` | counter | | rows that are not messages |
@@ -64,11 +79,11 @@ export interface OutboxMetricsOptions {
  *
  * `outcome` is the type of the {@link OutboxEvent}, each attempt under one of them: `delivered`, `failed`,
  * `dead`, `expired` (its relay died), `lost`, `unwritten`, or `released` (not begun in time, or cut short by
- * a stop). Ids, keys and topics are never labels.
+ * a stop). Ids and keys are never labels, and topics are at most `topicLabels` and one.
  *
- * The first four gauges are read from the store at each scrape, in one reading, and are the same in every
+ * The first five gauges are read from the store at each scrape, in one reading, and are the same in every
  * process: aggregate them with `max`, the counters with `sum`. When the store fails or takes longer than
- * `storeTimeout`, `outbox_store_up` is 0, the other three have no sample, and all other metrics are scraped
+ * `storeTimeout`, `outbox_store_up` is 0, the others have no sample, and all other metrics are scraped
  * as usual.
  *
  * @example
@@ -98,7 +113,7 @@ export class OutboxMetrics {
     const given = read("options", options, "OutboxMetrics", OUTBOX_METRICS_OPTIONS);
     const { store, register = globalRegister, storeTimeout = 5_000, clock = realClock } = given;
     storeGauges({ store, register, storeTimeout, clock });
-    const families = new EventFamilies(register);
+    const families = new EventFamilies(register, given.topicLabels ?? 20);
     this.onEvent = (event) => families.count(event);
   }
 }

@@ -5,7 +5,10 @@ import { BACKLOG_LIMIT, type Backlog, type OutboxStore } from "../store/outbox-s
 
 /** Options for {@link storeGauges}. */
 export interface StoreGaugesOptions {
-  readonly store: Pick<OutboxStore<never>, "backlog" | "nextDue" | "restriction">;
+  readonly store: Pick<
+    OutboxStore<never>,
+    "backlog" | "nextDue" | "oldest" | "pausedTopics" | "restriction"
+  >;
   readonly register: Registry;
   readonly storeTimeout: number;
   readonly clock: Clock;
@@ -14,7 +17,8 @@ export interface StoreGaugesOptions {
 /** The values of one scrape. */
 interface Reading {
   readonly backlog: Backlog;
-  /** In seconds. */
+  /** How long the oldest due message has waited, and how long ago the oldest one was saved, in seconds. */
+  readonly dueAge: number;
   readonly age: number;
   readonly isRestricted: boolean;
 }
@@ -48,9 +52,20 @@ export function storeGauges({ register, ...options }: StoreGaugesOptions): void 
     async collect() {
       const found = await read();
       if (found === undefined) this.remove();
-      else this.set(found.age);
+      else this.set(found.dueAge);
     },
   });
+  if (options.store.oldest !== undefined)
+    new Gauge({
+      registers,
+      name: "outbox_oldest_age_seconds",
+      help: "Seconds since the oldest message that is neither delivered nor dead was saved, 0 without one",
+      async collect() {
+        const found = await read();
+        if (found === undefined) this.remove();
+        else this.set(found.age);
+      },
+    });
   new Gauge({
     registers,
     name: "outbox_store_up",
@@ -79,13 +94,22 @@ async function readingOf({
   clock,
 }: Omit<StoreGaugesOptions, "register">): Promise<Reading | undefined> {
   const query = async (signal: AbortSignal): Promise<Reading> => {
-    const [{ pending, retrying, dead }, due, restriction] = await Promise.all([
+    const exceptTopics = (await store.pausedTopics?.(signal)) ?? [];
+    const [{ pending, retrying, dead }, due, oldest, restriction] = await Promise.all([
       store.backlog(signal),
-      store.nextDue(signal),
+      store.nextDue(signal, { exceptTopics }),
+      store.oldest?.(signal),
       store.restriction?.(signal),
     ]);
-    const age = due === undefined ? 0 : Math.max(0, clock.now() - due) / 1_000;
-    return { backlog: { pending, retrying, dead }, age, isRestricted: restriction !== undefined };
+    const since = (instant: number = clock.now()): number =>
+      Math.max(0, clock.now() - instant) / 1_000;
+    const isRestricted = restriction !== undefined;
+    return {
+      backlog: { pending, retrying, dead },
+      dueAge: since(due),
+      age: since(oldest),
+      isRestricted,
+    };
   };
   return await withTimeout(query, storeTimeout, { clock, label: "scrape" }).catch(() => undefined);
 }

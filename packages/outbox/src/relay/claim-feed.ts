@@ -1,6 +1,6 @@
 import { withTimeout } from "@holdfast/wait";
 import { bytesOf } from "../message/stored-payload.ts";
-import type { ClaimFilter, ClaimRequest } from "../store/outbox-store.ts";
+import type { ClaimFilter } from "../store/outbox-store.ts";
 import { type OutboxEvent, report } from "../task.ts";
 import type { HeldClaim } from "./outcomes.ts";
 import { Recurring } from "./recurring.ts";
@@ -10,14 +10,16 @@ import type { Wanted } from "./topic-queue.ts";
 /** Delay before the next claim of messages that are due and were not claimed, in milliseconds. */
 const SOON = 100;
 
-type WantedClaims = Pick<ClaimRequest, "limit" | "maxBytes" | "exceptTopics" | "hasExpired">;
-
 /** The callbacks of a {@link ClaimFeed}. */
 export interface ClaimFeedHooks {
   /** What to claim; undefined while the workers have enough. */
   readonly wanted: () => Wanted | undefined;
-  /** Receives each claim. */
-  readonly onClaim: (held: HeldClaim) => void;
+  /** Receives the claims of a request. */
+  readonly onClaims: (claims: readonly HeldClaim[]) => void;
+  /** Receives the topics that are paused. */
+  readonly onPaused: (topics: readonly string[]) => void;
+  /** The topics that get no message now. */
+  readonly heldTopics: () => readonly string[];
   /** Gives back the claims that wait. Whether all else has ended before that takes too long, or the signal aborts. */
   readonly becomesIdle: (signal: AbortSignal) => Promise<boolean>;
 }
@@ -35,11 +37,15 @@ export class ClaimFeed {
   readonly #due: Recurring;
   /** Looks for a message with an expired claim. */
   readonly #expired: Recurring;
+  /** Looks for the topics that are paused. */
+  readonly #paused: Recurring;
+  /** Whether it has found them. */
+  #knowsPaused: boolean;
   /** The duration of the last claim that found few. Another one that is not known to find more waits for as long. */
   #rest = 0;
   /** The topics that the last claim has left out. */
   #leftOut: readonly string[] = [];
-  /** No claim that leaves topics out is made before this monotonic instant. */
+  /** No claim beside a topic with a backlog is made before this monotonic instant. */
   #restUntil: number = Number.NEGATIVE_INFINITY;
   #isQuiet = false;
 
@@ -55,9 +61,12 @@ export class ClaimFeed {
       send: (own) => this.#lookForExpired(own),
       rests: true,
     });
+    this.#paused = new Recurring(options, { send: (own) => this.#lookForPaused(own), rests: true });
+    this.#knowsPaused = options.store.pausedTopics === undefined;
     const now = options.clock.monotonic();
     this.#claims.by(now);
     this.#expired.by(now + options.pollInterval);
+    if (!this.#knowsPaused) this.#paused.by(now);
   }
 
   /** Whether a message is attempted alone, or will be next: no other may begin. */
@@ -68,6 +77,17 @@ export class ClaimFeed {
   /** Claims at once. */
   wake(): void {
     this.#claims.by(Number.NEGATIVE_INFINITY);
+  }
+
+  /** Looks for the topics that are paused at once. */
+  lookForPaused(): void {
+    if (this.#options.store.pausedTopics !== undefined) this.#paused.by(Number.NEGATIVE_INFINITY);
+  }
+
+  /** A topic is left out from now on. */
+  onHeld(topic: string): void {
+    this.#leftOut = [...this.#leftOut, topic];
+    this.onRoom();
   }
 
   /** The workers may have room. */
@@ -86,22 +106,23 @@ export class ClaimFeed {
 
   /** Claims until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#claims, this.#due, this.#expired].map((each) => each.run(signal)));
+    const all = [this.#claims, this.#due, this.#expired, this.#paused];
+    await Promise.all(all.map((each) => each.run(signal)));
   }
 
   #wanted(): Wanted | undefined {
-    return this.#isQuiet ? undefined : this.#hooks.wanted();
+    return this.#isQuiet || !this.#knowsPaused ? undefined : this.#hooks.wanted();
   }
 
   /** A monotonic instant; `Infinity` while there is no room. */
   #nextTurn(asked: number): number {
     const wanted = this.#wanted();
     if (wanted === undefined) return Number.POSITIVE_INFINITY;
-    const { exceptTopics } = wanted;
+    const except = new Set(wanted.exceptTopics);
     // A topic that has room again may have more.
-    if (this.#leftOut.some((topic) => !exceptTopics.includes(topic)))
-      return Number.NEGATIVE_INFINITY;
-    return exceptTopics.length > 0 ? Math.max(asked, this.#restUntil) : asked;
+    if (this.#leftOut.some((topic) => !except.has(topic))) return Number.NEGATIVE_INFINITY;
+    const turn = wanted.isCrowded ? Math.max(asked, this.#restUntil) : asked;
+    return Math.min(turn, wanted.until);
   }
 
   /** Claims what is wanted, and decides when to claim again. */
@@ -110,7 +131,8 @@ export class ClaimFeed {
     const asked = clock.monotonic();
     const wanted = this.#wanted();
     if (wanted !== undefined) this.#leftOut = wanted.exceptTopics;
-    if (wanted === undefined || (await this.#request({ ...wanted, hasExpired: false }))) {
+    if (wanted === undefined || (await this.#request(wanted, false))) {
+      this.#restUntil = Number.NEGATIVE_INFINITY;
       this.#claims.by(asked);
       return;
     }
@@ -133,7 +155,8 @@ export class ClaimFeed {
   async #lookForExpired(signal: AbortSignal): Promise<void> {
     const { clock, pollInterval } = this.#options;
     const asked = clock.monotonic();
-    const delay = await this.#untilDue({ hasExpired: true }, signal);
+    const exceptTopics = this.#hooks.heldTopics();
+    const delay = await this.#untilDue({ exceptTopics, hasExpired: true }, signal);
     if (delay <= 0) await this.#claimAlone(signal);
     const now = clock.monotonic();
     this.#expired.by(delay > 0 ? asked + Math.min(delay, pollInterval) : now + SOON);
@@ -148,12 +171,27 @@ export class ClaimFeed {
     try {
       await this.#claims.idle;
       if (!(await this.#hooks.becomesIdle(signal))) return;
-      await this.#request({ limit: 1, hasExpired: true });
+      const exceptTopics = this.#hooks.heldTopics();
+      await this.#request({ limit: 1, maxBytes: Number.POSITIVE_INFINITY, exceptTopics }, true);
       await this.#hooks.becomesIdle(signal);
     } finally {
       this.#isQuiet = false;
       this.onRoom();
     }
+  }
+
+  async #lookForPaused(signal: AbortSignal): Promise<void> {
+    const { store, clock, storeTimeout, pollInterval } = this.#options;
+    const asked = clock.monotonic();
+    const topics = await withTimeout(async (own) => store.pausedTopics?.(own), storeTimeout, {
+      clock,
+      signal,
+      label: "store",
+    });
+    this.#hooks.onPaused(topics ?? []);
+    this.#knowsPaused = true;
+    this.#paused.by(asked + pollInterval);
+    this.onRoom();
   }
 
   /** The time until a message is due: not above 0 if one is, `Infinity` if there is none. */
@@ -170,26 +208,31 @@ export class ClaimFeed {
   }
 
   /** Claims once, and hands the claims on. Resolves with whether there may be more. */
-  async #request(wanted: WantedClaims): Promise<boolean> {
-    const { limit, maxBytes = Number.POSITIVE_INFINITY, hasExpired: isAlone = false } = wanted;
+  async #request(
+    { limit, maxBytes, exceptTopics }: Omit<Wanted, "isCrowded" | "until">,
+    isAlone: boolean,
+  ): Promise<boolean> {
     const { name: relay, store, clock, storeTimeout, claimDuration, topics } = this.#options;
     const now = clock.now();
     const began = clock.monotonic();
     const expires = began + claimDuration;
     const until = now + claimDuration;
+    const filter = { topics, exceptTopics, hasExpired: isAlone };
     const request = async (signal: AbortSignal): Promise<boolean> => {
       const { claims, invalid } = await store.claim(
-        { ...wanted, relay, now, until, topics },
+        { relay, now, until, limit, maxBytes, ...filter },
         signal,
       );
       const duration = clock.monotonic() - began;
       report({ type: "claimed", count: claims.length, duration }, this.#options);
       for (const row of invalid) report({ type: "invalid", row }, this.#options);
+      const held: HeldClaim[] = [];
       let bytes = 0;
       for (const claim of claims) {
-        this.#hooks.onClaim({ claim, expires, until, isAlone, isLate: signal.aborted });
+        held.push({ claim, expires, until, isAlone, isLate: signal.aborted });
         bytes += bytesOf(claim.message);
       }
+      this.#hooks.onClaims(held);
       return claims.length + invalid.length === limit || bytes > maxBytes / 2;
     };
     return await withTimeout(request, storeTimeout, { clock, label: "store" });

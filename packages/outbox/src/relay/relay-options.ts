@@ -9,19 +9,25 @@ import {
   positive,
   read,
   requireArray,
+  requireBetween,
+  requireCount,
   required,
+  requireFunction,
+  requireMethods,
+  requireOptions,
 } from "@holdfast/kit";
 import { requireStoredName } from "../message/stored-text.ts";
 import type { Publisher } from "../publisher/publisher.ts";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { type Resolved, resolveTask, TASK_OPTIONS, type TaskOptions } from "../task.ts";
+import type { BreakerOptions, TopicHoldsOptions } from "./topic-holds.ts";
 
 /** Options for `Relay`. Durations are in milliseconds. */
 export interface RelayOptions extends TaskOptions {
   /** Where the messages are. */
   readonly store: Pick<
     OutboxStore<never>,
-    "order" | "listen" | "now" | "restriction" | "claim" | "nextDue" | "write"
+    "order" | "listen" | "now" | "restriction" | "claim" | "nextDue" | "write" | "pausedTopics"
   >;
 
   /** Sends them. The relay does not dispose of it. */
@@ -43,12 +49,29 @@ export interface RelayOptions extends TaskOptions {
   readonly topics?: readonly string[] | undefined;
 
   /**
-   * The maximum number of messages of one topic sent at a time. Whole, at least 1.
+   * The maximum number of workers of one topic: for all of them, or for some, as `{ "orders.paid": 2 }`. Whole, at least 1.
+   * It limits this process; another one has as many.
    *
    * @defaultValue as many as there are free workers, so that a topic whose receiver hangs never has all of them; all
    * workers as long as the relay has seen one topic
    */
-  readonly topicWorkers?: number | undefined;
+  readonly topicWorkers?: number | Readonly<Record<string, number>> | undefined;
+
+  /**
+   * The maximum number of messages in one call of `publishMany`, all of one topic. Whole, from 1 to 500. Each worker has a
+   * call of its own. A call takes what waits; it does not wait for more.
+   *
+   * @defaultValue `100`; 1 if the publisher has no `publishMany`
+   */
+  readonly batchSize?: number | undefined;
+
+  /**
+   * Holds a topic while its receiver fails: its messages are not attempted, and spend no attempts. `{}` is one with the
+   * defaults. Leave it out if messages of one topic go to several receivers.
+   *
+   * @defaultValue none
+   */
+  readonly breaker?: BreakerOptions | undefined;
 
   /**
    * How long an attempt may take. Above 0, finite.
@@ -100,17 +123,35 @@ export interface RelayOptions extends TaskOptions {
   readonly grace?: number | undefined;
 }
 
+/** The limits of topics, and that of all others, if there is one. */
+export interface TopicLimits {
+  readonly of: ReadonlyMap<string, number>;
+  readonly all?: number;
+}
+
 /** The options with their defaults. */
-export type ResolvedRelayOptions = Resolved<Omit<RelayOptions, "topics" | "topicWorkers">> &
-  Pick<RelayOptions, "topics" | "topicWorkers">;
+export type ResolvedRelayOptions = Resolved<
+  Omit<RelayOptions, "topics" | "topicWorkers" | "breaker">
+> &
+  Pick<RelayOptions, "topics"> & { readonly topicWorkers: TopicLimits } & Pick<
+    TopicHoldsOptions,
+    "breaker"
+  >;
+
+export const BREAKER_OPTIONS: Kinds<BreakerOptions> = { failures: count, openFor: positive };
+
+/** The maximum of `batchSize`. */
+const MOST_IN_BATCH = 500;
 
 export const RELAY_OPTIONS: Kinds<RelayOptions> = {
   ...TASK_OPTIONS,
   store: required(methods("claim", "nextDue", "write")),
-  publisher: required(methods("publish")),
+  publisher: required(kind("publisher", requirePublisher)),
   workers: count,
   topics: kind("topics", requireTopics),
-  topicWorkers: count,
+  topicWorkers: kind("topicWorkers", topicWorkersOf),
+  batchSize: kind("batchSize", requireBatchSize),
+  breaker: kind("breaker", breakerOf),
   publishTimeout: positive,
   clockSkew: finiteFrom(0),
   claimDuration: positive,
@@ -124,14 +165,50 @@ export function resolveRelay(options: RelayOptions): ResolvedRelayOptions {
   const given = read("options", options, "Relay", RELAY_OPTIONS);
   const { store, publisher, workers = 10, publishTimeout = 15_000, clockSkew = 5_000 } = given;
   const { claimDuration = 60_000, pollInterval = 5_000, grace = 20_000, listen = true } = given;
-  const { topics, topicWorkers } = given;
   if (!(claimDuration > publishTimeout + clockSkew))
     throw new RangeError(
       `options.claimDuration must be above publishTimeout plus clockSkew, ${publishTimeout + clockSkew}, got ${claimDuration}`,
     );
   const durations = { publishTimeout, clockSkew, claimDuration, pollInterval, grace };
-  const perTopic = { topics: topics && [...topics], topicWorkers };
-  return { ...resolveTask(given), store, publisher, workers, ...perTopic, listen, ...durations };
+  const sending = { publisher, workers, ...perTopic(given) };
+  return { ...resolveTask(given), store, ...sending, listen, ...durations };
+}
+
+function perTopic({ publisher, topics, topicWorkers, batchSize = 100, breaker }: RelayOptions) {
+  return {
+    topics: topics && [...topics],
+    topicWorkers: topicWorkersOf("options.topicWorkers", topicWorkers),
+    batchSize: publisher.publishMany === undefined ? 1 : batchSize,
+    breaker: breaker && breakerOf("options.breaker", breaker),
+  };
+}
+
+function requirePublisher(path: string, publisher: Publisher): void {
+  requireMethods(path, publisher, ["publish"]);
+  if (publisher.publishMany !== undefined)
+    requireFunction(`${path}.publishMany`, publisher.publishMany);
+}
+
+function topicWorkersOf(path: string, given: RelayOptions["topicWorkers"]): TopicLimits {
+  if (given === undefined) return { of: new Map() };
+  if (typeof given !== "object") return { of: new Map(), all: requireCount(path, given) };
+  requireOptions(path, given);
+  const of = new Map(Object.entries(given));
+  for (const [topic, limit] of of) {
+    requireStoredName(`a topic of ${path}`, topic);
+    requireCount(`${path}[${JSON.stringify(topic)}]`, limit);
+  }
+  return { of };
+}
+
+function requireBatchSize(path: string, size: number): void {
+  requireCount(path, size);
+  requireBetween(path, size, 1, MOST_IN_BATCH);
+}
+
+function breakerOf(path: string, given: BreakerOptions): NonNullable<TopicHoldsOptions["breaker"]> {
+  const { failures = 10, openFor = 30_000 } = read(path, given, "Relay", BREAKER_OPTIONS);
+  return { failures, openFor };
 }
 
 function requireTopics(path: string, topics: readonly string[]): void {

@@ -17,11 +17,14 @@ import {
   withTimeout,
 } from "@holdfast/wait";
 import { failureOf, isExpired, tooOld } from "../failure-of.ts";
+import type { Message } from "../message/message.ts";
+import { publishAll } from "../publisher/publisher.ts";
 import type { Outcome } from "../store/outbox-store.ts";
-import { report, reportRestriction } from "../task.ts";
+import { type HoldChange, report, reportRestriction } from "../task.ts";
 import { ClaimFeed } from "./claim-feed.ts";
 import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
+import { type HeldTopic, TopicHolds } from "./topic-holds.ts";
 import { TopicQueue } from "./topic-queue.ts";
 
 /** A relay reads `stopWithin` alone. */
@@ -45,7 +48,7 @@ export interface RelayStatus {
   /** `stopping`: its signal has aborted, and attempts or outcomes are under way. */
   readonly state: "new" | "running" | "stopping" | "stopped";
 
-  /** The number of attempts under way; at most `workers`. */
+  /** The number of messages that are being sent; at most `workers`, times `batchSize` with `publishMany`. */
   readonly attempts: number;
 
   /** The number of claimed messages that wait for a worker. */
@@ -53,6 +56,9 @@ export interface RelayStatus {
 
   /** The number of outcomes that are not written yet. */
   readonly unwritten: number;
+
+  /** The topics of which it begins no attempt. */
+  readonly held: readonly HeldTopic[];
 }
 
 /**
@@ -89,6 +95,7 @@ export class Relay {
    */
   readonly stopTimeout: number;
   readonly #options: ResolvedRelayOptions;
+  readonly #holds: TopicHolds;
   readonly #queue: TopicQueue;
   readonly #outcomes: Outcomes;
   readonly #feed: ClaimFeed;
@@ -105,11 +112,16 @@ export class Relay {
     this.#options = resolveRelay(options);
     this.name = this.#options.name;
     this.stopTimeout = this.#options.grace + 2 * this.#options.storeTimeout;
-    this.#queue = new TopicQueue(this.#options);
+    this.#holds = new TopicHolds(this.#options);
+    this.#queue = new TopicQueue({ ...this.#options, holds: this.#holds });
     this.#outcomes = new Outcomes(this.#options);
     this.#feed = new ClaimFeed(this.#options, {
       wanted: () => this.#queue.wanted(this.#outcomes.pending),
-      onClaim: (held) => this.#take(held),
+      onClaims: (claims) => this.#take(claims),
+      onPaused: (topics) => {
+        for (const change of this.#holds.pause(topics)) this.#onHold(change);
+      },
+      heldTopics: () => this.#holds.claimed().except,
       becomesIdle: (signal) => this.#becomesIdle(signal),
     });
   }
@@ -117,6 +129,11 @@ export class Relay {
   /** Messages have been committed: looks for due messages at once. Pass it to `Outbox` as `onCommitted`. */
   wake(): void {
     this.#feed.wake();
+  }
+
+  /** A topic has been paused or resumed: looks at once. Otherwise it sees that within its `pollInterval`. */
+  lookForPaused(): void {
+    this.#feed.lookForPaused();
   }
 
   /**
@@ -167,60 +184,116 @@ export class Relay {
       attempts: this.#queue.inFlight,
       waiting: this.#queue.size,
       unwritten: this.#outcomes.pending,
+      held: this.#holds.held,
     };
   }
 
   /** A claim is given back if it comes after the abort, or too late to have room or to be alone. */
-  #take(held: HeldClaim): void {
-    const { claim, isAlone, isLate } = held;
-    const hasRoom = isAlone
-      ? !isLate
-      : !this.#feed.isQuiet && this.#queue.hasRoom(claim.message.topic);
-    if (hasRoom && this.#state === "running") {
-      this.#queue.add(held);
-      this.#begin();
-    } else this.#write(held, { type: "released", claim });
+  #take(claims: readonly HeldClaim[]): void {
+    for (const held of claims) {
+      const { claim, isAlone, isLate } = held;
+      const hasRoom = isAlone
+        ? !isLate
+        : !this.#feed.isQuiet && this.#queue.hasRoom(claim.message.topic);
+      if (hasRoom && this.#state === "running") this.#queue.add(held);
+      else this.#write(held, { type: "released", claim });
+    }
+    this.#begin();
   }
 
-  /** Begins as many attempts as there are workers. */
+  /** Begins as many calls of the publisher as there are workers. */
   #begin(): void {
     if (this.#state !== "running") return;
-    for (let held = this.#queue.take(); held !== undefined; held = this.#queue.take()) {
-      const attempt = this.#work(held).finally(() => this.#attempts.delete(attempt));
+    for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take()) {
+      const attempt = this.#work(batch).finally(() => this.#attempts.delete(attempt));
       this.#attempts.add(attempt);
     }
   }
 
   /** A worker does not wait for outcomes to be written. */
-  async #work(held: HeldClaim): Promise<void> {
-    const outcome = await this.#attempt(held, this.#cut.signal);
-    this.#queue.done(held);
+  async #work(batch: readonly HeldClaim[]): Promise<void> {
+    const outcomes = await this.#attempt(batch, this.#cut.signal);
+    this.#queue.done(batch);
     this.#begin();
-    this.#write(held, outcome);
+    for (const [held, outcome] of outcomes) this.#write(held, outcome);
     if (this.#queue.isEmpty || this.#state !== "running") this.#outcomes.flush();
     this.#feed.onRoom();
   }
 
   /** Never rejects. An attempt that begins is over before its claim expires. */
-  async #attempt(held: HeldClaim, signal: AbortSignal): Promise<Outcome> {
-    const { publisher, clock, publishTimeout, clockSkew, jitter, random } = this.#options;
+  async #attempt(
+    batch: readonly HeldClaim[],
+    signal: AbortSignal,
+  ): Promise<readonly (readonly [HeldClaim, Outcome])[]> {
+    const ended: [HeldClaim, Outcome][] = [];
+    const sent: HeldClaim[] = [];
+    for (const held of batch) {
+      const outcome = this.#unfit(held, signal);
+      if (outcome === undefined) sent.push(held);
+      else ended.push([held, outcome]);
+    }
+    const [first] = sent;
+    if (first === undefined) return ended;
+    const messages = sent.map(({ claim }) => claim.message);
+    const results = await this.#publish(messages, signal);
+    for (const [i, held] of sent.entries())
+      ended.push([held, this.#outcomeOf(held, results[i], signal)]);
+    const change = signal.aborted
+      ? undefined
+      : this.#holds.ended(first.claim.message.topic, results);
+    if (change !== undefined) this.#onHold(change);
+    return ended;
+  }
+
+  #outcomeOf(
+    { claim }: HeldClaim,
+    result: PromiseSettledResult<unknown> | undefined,
+    signal: AbortSignal,
+  ): Outcome {
+    const { clock, jitter, random } = this.#options;
+    const now = clock.now();
+    if (result?.status === "fulfilled") return { type: "delivered", claim, now: Math.floor(now) };
+    if (signal.aborted) return { type: "released", claim };
+    const failure = failureOf(result?.reason, claim.message, { now, jitter, random });
+    return { type: "failed", claim, failure };
+  }
+
+  /** The outcome of a claim without an attempt; undefined if there is time for one. */
+  #unfit(held: HeldClaim, signal: AbortSignal): Outcome | undefined {
+    const { clock, publishTimeout, clockSkew } = this.#options;
     const { claim } = held;
     if (leftOf(held, clock) < publishTimeout + clockSkew || signal.aborted)
       return { type: "released", claim };
     if (isExpired(claim.message, clock.now()))
       return { type: "failed", claim, failure: tooOld(claim.message, clock.now()) };
+    return undefined;
+  }
+
+  /** Sends messages in one call, and returns the outcome of each. Never rejects. */
+  async #publish(
+    messages: readonly Message[],
+    signal: AbortSignal,
+  ): Promise<readonly PromiseSettledResult<unknown>[]> {
+    const { publisher, clock, publishTimeout } = this.#options;
     try {
-      await withTimeout((own) => publisher.publish(claim.message, own), publishTimeout, {
+      return await withTimeout((own) => publishAll(publisher, messages, own), publishTimeout, {
         clock,
         signal,
         label: "publish",
       });
-      return { type: "delivered", claim, now: Math.floor(clock.now()) };
-    } catch (error) {
-      if (signal.aborted) return { type: "released", claim };
-      const facts = { now: clock.now(), jitter, random };
-      return { type: "failed", claim, failure: failureOf(error, claim.message, facts) };
+    } catch (reason) {
+      return messages.map(() => ({ status: "rejected", reason }));
     }
+  }
+
+  /** Gives back what waits for a topic that is held from now on. Its attempts in flight go on. */
+  #onHold(change: HoldChange): void {
+    const { type, topic } = change;
+    if (type === "paused" || type === "opened") {
+      this.#giveBack([topic]);
+      this.#feed.onHeld(topic);
+    }
+    report(change, this.#options);
   }
 
   /** Writes an outcome with others, and reports it once that is done. */
@@ -233,9 +306,9 @@ export class Relay {
     this.#writing.add(written);
   }
 
-  /** Gives back the claims whose attempts have not begun. */
-  #giveBack(): void {
-    for (const held of this.#queue.clear())
+  /** Gives back the claims whose attempts have not begun: all, or those of some topics. */
+  #giveBack(topics?: readonly string[]): void {
+    for (const held of this.#queue.clear(topics))
       this.#write(held, { type: "released", claim: held.claim });
     this.#outcomes.flush();
   }

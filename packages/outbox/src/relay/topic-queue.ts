@@ -1,44 +1,55 @@
 import type { PassiveClock } from "@holdfast/clock";
 import { bytesOf } from "../message/stored-payload.ts";
 import type { HeldClaim } from "./outcomes.ts";
+import type { TopicLimits } from "./relay-options.ts";
+import type { TopicHolds } from "./topic-holds.ts";
 
 /** The payloads that a relay holds at most, in bytes: 32 MiB. The last claim may exceed it by one message. */
 const MAX_BYTES = 32 * 1_024 * 1_024;
 
-/** A claim that waits, and its place in the order in which they came. */
-interface Waiting {
-  readonly held: HeldClaim;
-  readonly place: number;
-}
+/** The maximum number of messages in one claim, unless the workers need more. */
+const MOST_AT_ONCE = 1_000;
 
 /** The claims of one topic. */
 interface Lane {
   readonly topic: string;
-  readonly waiting: Waiting[];
+  /** In the order in which they came. */
+  readonly waiting: HeldClaim[];
   inFlight: number;
+  /** The number of its workers. */
+  busy: number;
   /** Those that wait, and those in flight. */
   bytes: number;
+  /** The number of the last turn that was its own. */
+  turn: number;
 }
 
 /** What a relay should claim next. */
 export interface Wanted {
   readonly limit: number;
   readonly maxBytes: number;
-  /** The topics that have enough claims here. */
+  /** The topics that have enough claims here, or are held. */
   readonly exceptTopics: readonly string[];
+  /** Whether one of them has enough: it may have a backlog, which a claim steps over. */
+  readonly isCrowded: boolean;
+  /** The monotonic instant at which one of them may have a message again; `Infinity` if none is known. */
+  readonly until: number;
 }
 
 /** Options for {@link TopicQueue}. */
 export interface TopicQueueOptions {
   readonly clock: PassiveClock;
   readonly workers: number;
-  readonly topicWorkers?: number | undefined;
+  /** The number of messages that a worker sends in one call. */
+  readonly batchSize: number;
+  readonly topicWorkers: TopicLimits;
+  readonly holds: TopicHolds;
 }
 
 /**
- * The claims of a relay: those that wait for a worker, and those in flight. A topic that hangs must not keep the others
- * waiting, so a topic may take workers, places and bytes only while it has fewer of them than are free. A relay that has
- * seen one topic gives it all workers.
+ * The claims of a relay: those that wait for a worker, and those in flight. A worker takes up to `batchSize` of one topic.
+ * A topic that hangs must not keep the others waiting, so a topic may take workers, places and bytes only while it has fewer
+ * of them than are free. A relay that has seen one topic gives it all workers.
  */
 export class TopicQueue {
   readonly #options: TopicQueueOptions;
@@ -52,13 +63,15 @@ export class TopicQueue {
   /** The first topic it has seen, and whether there were others. */
   #first: string | undefined;
   #hasSeveral = false;
-  #place = 0;
+  #turn = 0;
   #size = 0;
-  #inFlight = 0;
+  /** The number of workers that send nothing. */
+  #free: number;
   #bytes = 0;
 
   constructor(options: TopicQueueOptions) {
     this.#options = options;
+    this.#free = options.workers;
     this.#ahead = new LookAhead(options);
   }
 
@@ -69,18 +82,19 @@ export class TopicQueue {
 
   /** The number of claims in flight. */
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#running.size;
   }
 
   get isEmpty(): boolean {
-    return this.#size + this.#inFlight === 0;
+    return this.#size + this.#running.size === 0;
   }
 
   /** Whether there is room for a claim of the last request, of a topic. */
   hasRoom(topic: string): boolean {
+    if (this.#options.holds.roomOf(topic) === 0) return false;
     const places = this.#placesBeside(topic, (this.#isSole(topic) ? 1 : 2) * this.#requested);
     const waiting = this.#lanes.get(topic)?.waiting.length ?? 0;
-    return waiting + this.#inFlight < places + this.#options.workers;
+    return waiting < places + this.#free * this.#options.batchSize;
   }
 
   /**
@@ -103,52 +117,52 @@ export class TopicQueue {
       this.#first ??= message.topic;
     }
     const lane = this.#laneOf(message.topic);
-    lane.waiting.push({ held, place: this.#place++ });
+    lane.waiting.push(held);
     lane.bytes += bytesOf(message);
     this.#bytes += bytesOf(message);
     this.#size++;
   }
 
-  /** The claim to begin now, of the topic with the fewest in flight; undefined if there is none, or no worker. */
-  take(): HeldClaim | undefined {
-    const { workers, topicWorkers } = this.#options;
-    const free = workers - this.#inFlight;
-    if (free <= 0) return undefined;
-    const share = topicWorkers ?? (this.#hasSeveral ? free : workers);
-    let next: Next | undefined;
-    for (const lane of this.#lanes.values()) {
-      if (lane.inFlight >= share) continue;
-      // A message in flight may be claimed once more, after a suspension: it waits for its end.
-      const waiting = lane.waiting.find(({ held }) => !this.#running.has(held.claim.message.id));
-      if (waiting !== undefined && isBefore({ lane, waiting }, next)) next = { lane, waiting };
-    }
+  /**
+   * The claims that the next worker begins with, of the topic with the fewest workers, then of the one whose turn is longest
+   * ago; undefined if there is none, or no worker.
+   */
+  take(): readonly HeldClaim[] | undefined {
+    if (this.#free <= 0) return undefined;
+    let next: Lane | undefined;
+    for (const lane of this.#lanes.values())
+      if (this.#mayTake(lane) && (next === undefined || isBefore(lane, next))) next = lane;
     if (next === undefined) return undefined;
-    const { lane, waiting } = next;
-    lane.waiting.splice(lane.waiting.indexOf(waiting), 1);
-    lane.inFlight++;
-    this.#running.add(waiting.held.claim.message.id);
-    this.#size--;
-    this.#inFlight++;
-    return waiting.held;
+    const batch = this.#batchOf(next);
+    next.inFlight += batch.length;
+    next.busy++;
+    next.turn = ++this.#turn;
+    this.#free--;
+    this.#size -= batch.length;
+    return batch;
   }
 
-  /** The attempt of a claim has ended. */
-  done(held: HeldClaim): void {
-    const { topic, id } = held.claim.message;
-    const lane = this.#laneOf(topic);
-    lane.inFlight--;
-    this.#inFlight--;
-    this.#running.delete(id);
-    this.#remove(lane, held);
-    this.#ahead.ended();
+  /** A worker has ended the attempts of its claims. */
+  done(batch: readonly HeldClaim[]): void {
+    for (const [i, held] of batch.entries()) {
+      const { topic, id } = held.claim.message;
+      const lane = this.#laneOf(topic);
+      if (i === 0) {
+        lane.busy--;
+        this.#free++;
+      }
+      lane.inFlight--;
+      this.#running.delete(id);
+      this.#remove(lane, held);
+      this.#ahead.ended();
+    }
   }
 
-  /** Takes out all that wait. */
-  clear(): readonly HeldClaim[] {
-    const all = [...this.#lanes.values()].flatMap((lane) =>
-      lane.waiting.splice(0).map(({ held }) => ({ lane, held })),
-    );
-    this.#size = 0;
+  /** Takes out all that wait, or those of some topics. */
+  clear(topics: Iterable<string> = this.#lanes.keys()): readonly HeldClaim[] {
+    const lanes = [...topics].flatMap((topic) => this.#lanes.get(topic) ?? []);
+    const all = lanes.flatMap((lane) => lane.waiting.splice(0).map((held) => ({ lane, held })));
+    this.#size -= all.length;
     for (const { lane, held } of all) this.#remove(lane, held);
     return all.map(({ held }) => held);
   }
@@ -168,19 +182,58 @@ export class TopicQueue {
     const places = this.#placesBeside(undefined, 2 * ahead);
     const room = { places, bytes: MAX_BYTES - this.#bytes };
     if (room.places <= 0 || room.bytes <= 0) return undefined;
-    const free = this.#options.workers - this.#inFlight;
+    const free = this.#free * this.#options.batchSize;
     const enough = ahead / 2;
     let full = this.#fullLanes(enough, room);
     // With a worker free, those that wait do so for one of their own topic.
     if (free > 0 && this.#waitingBeside(full) > enough) full = this.#fullLanes(0, room);
     const others = this.#waitingBeside(full);
     if (others > enough) return undefined;
-    const isForSeveral = this.#hasSeveral || full.length > 0;
+    const isCrowded = full.length > 0;
+    const limit =
+      this.#hasSeveral || isCrowded ? Math.ceil(room.places / 2) : ahead - others + free;
+    const held = this.#options.holds.claimed();
+    const except = new Set(held.except);
+    for (const { topic } of full) except.add(topic);
     return {
-      limit: isForSeveral ? Math.ceil(room.places / 2) : ahead - others + free,
+      limit: Math.min(limit, Math.max(MOST_AT_ONCE, MOST * this.#options.workers)),
       maxBytes: Math.ceil(room.bytes / 2),
-      exceptTopics: full.map(({ topic }) => topic),
+      exceptTopics: [...except],
+      isCrowded,
+      until: held.until,
     };
+  }
+
+  #mayTake(lane: Lane): boolean {
+    const { workers, topicWorkers, holds } = this.#options;
+    const limit = topicWorkers.of.get(lane.topic) ?? topicWorkers.all;
+    const share = limit ?? (this.#hasSeveral ? this.#free : workers);
+    if (lane.busy >= share || lane.inFlight >= holds.roomOf(lane.topic)) return false;
+    return this.#readyIn(lane) !== undefined;
+  }
+
+  /** The first one to send. A message in flight may be claimed once more, after a suspension: it waits for its end. */
+  #readyIn({ waiting }: Lane): number | undefined {
+    for (const [i, { claim }] of waiting.entries())
+      if (!this.#running.has(claim.message.id)) return i;
+    return undefined;
+  }
+
+  /** Takes out the claims of one call. */
+  #batchOf(lane: Lane): readonly HeldClaim[] {
+    const { batchSize, holds } = this.#options;
+    const most = Math.min(batchSize, holds.roomOf(lane.topic) - lane.inFlight);
+    const batch: HeldClaim[] = [];
+    for (
+      let i = this.#readyIn(lane);
+      i !== undefined && batch.length < most;
+      i = this.#readyIn(lane)
+    )
+      for (const held of lane.waiting.splice(i, 1)) {
+        this.#running.add(held.claim.message.id);
+        batch.push(held);
+      }
+    return batch;
   }
 
   /** The topics for which more than `most` wait, or as many as there is room left for all. */
@@ -203,7 +256,7 @@ export class TopicQueue {
   #laneOf(topic: string): Lane {
     const found = this.#lanes.get(topic);
     if (found !== undefined) return found;
-    const lane = { topic, waiting: [], inFlight: 0, bytes: 0 };
+    const lane = { topic, waiting: [], inFlight: 0, busy: 0, bytes: 0, turn: 0 };
     this.#lanes.set(topic, lane);
     return lane;
   }
@@ -215,22 +268,14 @@ export class TopicQueue {
   }
 }
 
-interface Next {
-  readonly lane: Lane;
-  readonly waiting: Waiting;
-}
-
-/** The topic with fewer in flight goes first, then the claim that came first. */
-function isBefore({ lane, waiting }: Next, other: Next | undefined): boolean {
-  if (other === undefined) return true;
-  const difference = lane.inFlight - other.lane.inFlight;
-  return difference < 0 || (difference === 0 && waiting.place < other.waiting.place);
+function isBefore(lane: Lane, other: Lane): boolean {
+  return (lane.busy - other.busy || lane.turn - other.turn) < 0;
 }
 
 /** How far a relay looks ahead, in milliseconds: some round trips to a database. */
 const HORIZON = 50;
 
-/** The maximum of messages that wait for a worker, in multiples of the workers. */
+/** The maximum of messages that wait for a worker, in multiples of the workers; with batches, one for each worker. */
 const MOST = 10;
 
 /**
@@ -241,15 +286,21 @@ const MOST = 10;
 export class LookAhead {
   readonly #clock: PassiveClock;
   readonly #workers: number;
+  readonly #least: number;
   #limit: number;
   /** The start of the current measurement. */
   #since: number;
   #ended = 0;
 
-  constructor({ clock, workers }: { readonly clock: PassiveClock; readonly workers: number }) {
+  constructor({
+    clock,
+    workers,
+    batchSize = 1,
+  }: Pick<TopicQueueOptions, "clock" | "workers"> & Partial<Pick<TopicQueueOptions, "batchSize">>) {
     this.#clock = clock;
     this.#workers = workers;
-    this.#limit = workers;
+    this.#least = workers * batchSize;
+    this.#limit = this.#least;
     this.#since = clock.monotonic();
   }
 
@@ -265,7 +316,7 @@ export class LookAhead {
     const now = this.#clock.monotonic();
     const elapsed = Math.max(1, now - this.#since);
     const next = Math.ceil((this.#ended * HORIZON) / elapsed);
-    this.#limit = Math.min(Math.max(next, this.#workers), MOST * this.#workers);
+    this.#limit = Math.max(Math.min(next, MOST * this.#workers), this.#least);
     this.#since = now;
     this.#ended = 0;
   }

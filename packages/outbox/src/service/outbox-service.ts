@@ -1,4 +1,5 @@
 import { hostname } from "node:os";
+import { type Clock, realClock } from "@holdfast/clock";
 import { defaultLogger, Manager, type ResourceLock, type RunOptions } from "@holdfast/controller";
 import {
   above,
@@ -13,7 +14,7 @@ import { Recovery } from "../maintenance/recovery.ts";
 import { Retention } from "../maintenance/retention.ts";
 import type { MessageSchedule } from "../message/message.ts";
 import { MAX_DELAY, MESSAGE_SCHEDULE } from "../message/schedule.ts";
-import { storedName } from "../message/stored-text.ts";
+import { requireStoredName, storedName } from "../message/stored-text.ts";
 import { Outbox } from "../outbox.ts";
 import type { Publisher } from "../publisher/publisher.ts";
 import { Relay, type RelayStatus } from "../relay/relay.ts";
@@ -106,6 +107,7 @@ export abstract class OutboxService<Tx extends object> extends Outbox<Tx> {
   readonly #migrate: () => Promise<readonly number[]>;
   readonly #relay: Relay | undefined;
   readonly #manager: Manager;
+  readonly #clock: Clock;
 
   /**
    * @param options - read already
@@ -131,6 +133,7 @@ export abstract class OutboxService<Tx extends object> extends Outbox<Tx> {
     this.store = store;
     this.stopTimeout = (relay?.stopTimeout ?? 0) + 1_000;
     this.#relay = relay;
+    this.#clock = clock ?? realClock;
     this.#manager = new Manager({ clock, logger, stopTimeout: this.stopTimeout });
     if (relay !== undefined) this.#manager.add(relay);
     const common = { storeTimeout, jitter, onEvent, logger, clock, random };
@@ -174,7 +177,49 @@ export abstract class OutboxService<Tx extends object> extends Outbox<Tx> {
 
   /** The state of this process, as plain data. */
   status(): RelayStatus {
-    return this.#relay?.status() ?? { state: "new", attempts: 0, waiting: 0, unwritten: 0 };
+    const none = { attempts: 0, waiting: 0, unwritten: 0, held: [] };
+    return this.#relay?.status() ?? { state: "new", ...none };
+  }
+
+  /**
+   * Holds a topic in all processes, until {@link OutboxService.resume}: its messages are saved, and not sent. They spend no
+   * attempts; their `maxAge` goes on. Attempts in flight end. This process sees it at once, others within their
+   * `pollInterval`.
+   *
+   * @param topic - as in `save`
+   * @returns false if it is paused already
+   * @throws RangeError or TypeError that names the argument
+   */
+  async pause(topic: string): Promise<boolean> {
+    requireStoredName("topic", topic);
+    return await this.#hold(this.store.pause?.(topic, this.#clock.now()));
+  }
+
+  /**
+   * Ends a pause. The messages that are due are sent as fast as the workers allow.
+   *
+   * @param topic - as in `save`
+   * @returns false if it is not paused
+   * @throws RangeError or TypeError that names the argument
+   */
+  async resume(topic: string): Promise<boolean> {
+    requireStoredName("topic", topic);
+    return await this.#hold(this.store.resume?.(topic));
+  }
+
+  /**
+   * The topics that are paused, in the order of their names.
+   *
+   * @param signal - ends the request
+   */
+  async pausedTopics(signal?: AbortSignal): Promise<readonly string[]> {
+    return (await this.store.pausedTopics?.(signal)) ?? [];
+  }
+
+  async #hold(changing: Promise<boolean> | undefined): Promise<boolean> {
+    const isChanged = (await changing) ?? false;
+    this.#relay?.lookForPaused();
+    return isChanged;
   }
 
   /**

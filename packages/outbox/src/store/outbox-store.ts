@@ -199,6 +199,23 @@ export interface OutboxStore<Tx> {
    */
   listen?(onNotify: () => void, signal: AbortSignal): Promise<void>;
 
+  /**
+   * Holds a topic: relays claim none of its messages until it is resumed. Optional, with `resume` and `pausedTopics`.
+   *
+   * @returns false if it is paused already
+   */
+  pause?(topic: string, now: number): Promise<boolean>;
+
+  /**
+   * Ends a pause.
+   *
+   * @returns false if the topic is not paused
+   */
+  resume?(topic: string): Promise<boolean>;
+
+  /** The topics that are paused, in the order of their names. A relay asks at its start and every `pollInterval`. */
+  pausedTopics?(signal?: AbortSignal): Promise<readonly string[]>;
+
   /** Claims messages that are due, by their priority and the earliest first; skips those that another relay is claiming. */
   claim(request: ClaimRequest, signal?: AbortSignal): Promise<Claimed>;
 
@@ -275,6 +292,9 @@ export interface OutboxStore<Tx> {
    * however many there are.
    */
   backlog(signal?: AbortSignal): Promise<Backlog>;
+
+  /** The instant at which the oldest message that is neither delivered nor dead was saved; undefined without one. Optional. */
+  oldest?(signal?: AbortSignal): Promise<number | undefined>;
 
   /** The number of messages of each status. Reads the whole table. */
   counts(): Promise<Readonly<Record<MessageStatus, number>>>;

@@ -79,6 +79,7 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
   /** The transactions that have ids and keys which others wait for. */
   readonly #locks = new Map<string, MemoryTransaction>();
   readonly #listeners = new Set<() => void>();
+  readonly #paused = new Set<string>();
 
   /** @throws RangeError or TypeError that names the option */
   constructor(options: MemoryStoreOptions = {}) {
@@ -202,6 +203,20 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
     this.#listeners.delete(onNotify);
   }
 
+  async pause(topic: string): Promise<boolean> {
+    const isNew = !this.#paused.has(topic);
+    this.#paused.add(topic);
+    return isNew;
+  }
+
+  async resume(topic: string): Promise<boolean> {
+    return this.#paused.delete(topic);
+  }
+
+  async pausedTopics(): Promise<readonly string[]> {
+    return [...this.#paused].sort();
+  }
+
   async claim(request: ClaimRequest): Promise<Claimed> {
     const { relay, now, until, limit, maxBytes = Number.POSITIVE_INFINITY } = request;
     const due = [...this.#open].filter((entry) => isWaiting(entry) && dueTimeOf(entry) <= now);
@@ -289,6 +304,13 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
     const { pending, retrying, dead } = await this.counts();
     const limited = (count: number): number => Math.min(count, BACKLOG_LIMIT);
     return { pending: limited(pending), retrying: limited(retrying), dead: limited(dead) };
+  }
+
+  async oldest(): Promise<number | undefined> {
+    const instants = [...this.#open].map(({ message }) => message.createdAt);
+    return instants.length === 0
+      ? undefined
+      : instants.reduce((one, other) => Math.min(one, other));
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {

@@ -6,7 +6,7 @@ import { connect } from "../../src/bin/connect.ts";
 import { mysqlParameters } from "../../src/bin/parameters.ts";
 import { CommandWorld, message } from "./fake-io.ts";
 
-const NAMES = "status, dead, migrate, page";
+const NAMES = "status, pause, resume, dead, migrate, page";
 const DEAD_NAMES = "list, show, replay, discard";
 const ID = "00000000-0000-4000-8000-000000000001";
 
@@ -27,6 +27,10 @@ describe("npx @holdfast/outbox", () => {
     ["", `COMMAND must be one of ${NAMES}, got none; see --help`],
     ["stats", `COMMAND must be one of ${NAMES}, got stats; see --help`],
     ["status now", "Unexpected argument 'now'. This command does not take positional arguments"],
+    ["pause", "pause needs one TOPIC; see --help"],
+    ["pause a b", "pause needs one TOPIC; see --help"],
+    ["resume", "resume needs one TOPIC; see --help"],
+    ["resume a\0", "TOPIC must not contain NUL"],
     ["status --prefix", "Option '--prefix <value>' argument missing"],
     ["dead", `dead COMMAND must be one of ${DEAD_NAMES}, got none; see --help`],
     ["dead bury", `dead COMMAND must be one of ${DEAD_NAMES}, got bury; see --help`],
@@ -277,6 +281,7 @@ describe("status", () => {
       dead: 1,
       limit: 10_000,
       nextDue: now,
+      paused: [],
     });
   });
 
@@ -303,6 +308,33 @@ describe("status", () => {
     });
     const { stdout } = await world.run(["status"]);
     expect(stdout).toContain(`pending       ${text}\n`);
+  });
+
+  it("names the topics that are paused, and does not call their messages late", async () => {
+    const world = new CommandWorld();
+    await world.store.transaction((tx) => world.store.save(tx, message(1), world.clock.now()));
+    await world.clock.step(60_000);
+    expect(await world.run(["pause", "orders"])).toEqual({
+      code: 0,
+      stdout: "orders is paused\n",
+      stderr: "",
+    });
+    expect(await world.run(["pause", "orders", "--json"])).toEqual({
+      code: 0,
+      stdout: '{"paused":"orders"}\n',
+      stderr: "it was before\n",
+    });
+    expect(await world.run(["status"])).toEqual({
+      code: 0,
+      stdout:
+        "pending       1\nretrying      0\ndead          0\nnext attempt  none\npaused        orders\n",
+      stderr: "",
+    });
+    const resumed = await world.run(["resume", "orders", "--json"]);
+    expect(resumed).toEqual({ code: 0, stdout: '{"resumed":"orders"}\n', stderr: "" });
+    const again = await world.run(["resume", "orders"]);
+    expect(again).toEqual({ code: 1, stdout: "", stderr: "orders is not paused\n" });
+    expect((await world.run(["status"])).stderr).toContain("is one running?");
   });
 
   it("names no instant if nothing is to be sent", async () => {

@@ -176,7 +176,7 @@ it.each([
 
 it("keeps outboxes of two prefixes apart", async () => {
   const prefix = "an_other_";
-  expect(await migrate(database, { prefix })).toEqual([1, 2, 3, 4]);
+  expect(await migrate(database, { prefix })).toEqual([1, 2, 3, 4, 5]);
   const other = new MySqlStore(database, { prefix });
   await database.transaction((tx) => other.save(tx, sample(1), T));
   expect(await store.counts()).toMatchObject({ pending: 0 });

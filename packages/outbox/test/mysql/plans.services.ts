@@ -63,6 +63,7 @@ const queries: [string, string, unknown[], string[]][] = [
   ["locks of the dead", sql.lockDead(8), SEQUENCES, PRIMARY],
   ["dead letters", sql.deadLetters(page), [], ["m ref message_status filesort"]],
   ["removed", sql.remove(8), SEQUENCES, PRIMARY],
+  ["oldest", sql.oldest, [], ["outbox_message ref message_open_since"]],
   [
     "backlog",
     sql.backlog,

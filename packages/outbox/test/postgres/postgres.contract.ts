@@ -22,7 +22,7 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
     beforeAll(async () => {
       database = await open();
       store = new PostgresStore(database);
-      expect(await migrate(database)).toEqual([1, 2, 3, 4]);
+      expect(await migrate(database)).toEqual([1, 2, 3, 4, 5]);
     }, 120_000);
 
     afterAll(() => database[Symbol.asyncDispose]());

@@ -18,6 +18,10 @@ outbox_messages{status="dead"} 0
 # TYPE outbox_oldest_due_age_seconds gauge
 outbox_oldest_due_age_seconds 0
 
+# HELP outbox_oldest_age_seconds Seconds since the oldest message that is neither delivered nor dead was saved, 0 without one
+# TYPE outbox_oldest_age_seconds gauge
+outbox_oldest_age_seconds 0
+
 # HELP outbox_store_up Whether the store responded to this scrape: 1 or 0
 # TYPE outbox_store_up gauge
 outbox_store_up 1
@@ -31,6 +35,12 @@ outbox_attempts_total{outcome="expired"} 0
 outbox_attempts_total{outcome="lost"} 0
 outbox_attempts_total{outcome="unwritten"} 0
 outbox_attempts_total{outcome="released"} 0
+
+# HELP outbox_topic_attempts_total Number of attempts that have ended, by topic and outcome
+# TYPE outbox_topic_attempts_total counter
+
+# HELP outbox_topic_held Whether the relay of this process holds the topic: 1 or 0
+# TYPE outbox_topic_held gauge
 
 # HELP outbox_claimed_total Number of messages that were claimed
 # TYPE outbox_claimed_total counter
@@ -118,6 +128,15 @@ describe("OutboxMetrics", () => {
       'outbox_attempts_total{outcome="lost"} 1',
       'outbox_attempts_total{outcome="unwritten"} 1',
       'outbox_attempts_total{outcome="released"} 1',
+      ...[
+        ["delivered", 2],
+        ["failed", 1],
+        ["dead", 2],
+        ["expired", 1],
+        ["lost", 1],
+        ["unwritten", 1],
+        ["released", 1],
+      ].map(([o, n]) => `outbox_topic_attempts_total{topic="orders.paid",outcome="${o}"} ${n}`),
       "outbox_claimed_total 3",
       "outbox_claim_duration_seconds_sum 0.025",
       "outbox_claim_duration_seconds_count 2",
@@ -159,9 +178,64 @@ describe("OutboxMetrics", () => {
       'outbox_attempts_total{outcome="delivered"} 2',
       'outbox_attempts_total{outcome="failed"} 1',
       'outbox_attempts_total{outcome="dead"} 1',
+      'outbox_topic_attempts_total{topic="orders.paid",outcome="failed"} 1',
+      'outbox_topic_attempts_total{topic="orders.paid",outcome="delivered"} 2',
+      'outbox_topic_attempts_total{topic="orders.paid",outcome="dead"} 1',
       "outbox_claimed_total 4",
       expect.stringMatching(/^outbox_claim_duration_seconds_count \d+$/),
       "outbox_removed_total 2",
+    ]);
+  });
+
+  it("have a label for the topics that come first, and one for all others", async () => {
+    const { metrics, samples } = metricsOf({ topicLabels: 2 });
+    const deliver = (topic: string): void =>
+      metrics.onEvent({
+        type: "delivered",
+        claim: { ...claim, message: sampleMessage({ topic }) },
+      });
+    for (const topic of ["a", "b", "c", "d", "a"]) deliver(topic);
+    for (const topic of ["b", "c"]) metrics.onEvent({ type: "opened", topic, openFor: 1 });
+    metrics.onEvent({ type: "paused", topic: "a" });
+    const held = async () => (await samples()).filter((line) => line.includes("topic"));
+    expect(await held()).toEqual([
+      'outbox_topic_attempts_total{topic="a",outcome="delivered"} 2',
+      'outbox_topic_attempts_total{topic="b",outcome="delivered"} 1',
+      'outbox_topic_attempts_total{topic="(other)",outcome="delivered"} 2',
+      'outbox_topic_held{topic="b",reason="open"} 1',
+      'outbox_topic_held{topic="a",reason="paused"} 1',
+    ]);
+    metrics.onEvent({ type: "closed", topic: "b" });
+    metrics.onEvent({ type: "resumed", topic: "a" });
+    expect((await held()).filter((line) => line.includes("held"))).toEqual([]);
+  });
+
+  it("show the age of the oldest message of all, and leave paused topics out of those that are due", async () => {
+    const clock = new FakeClock();
+    const store = new MemoryStore();
+    const { samples } = metricsOf({ store, clock });
+    const save = (number: number, topic: string) =>
+      store.transaction((tx) => store.save(tx, sample(number, { topic }), clock.now()));
+    const ages = async () => (await samples()).filter((line) => line.includes("age_seconds"));
+    await store.pause("a");
+    await save(1, "a");
+    await clock.step(60_000);
+    await save(2, "b");
+    await clock.step(5_000);
+    expect(await ages()).toEqual([
+      "outbox_oldest_due_age_seconds 5",
+      "outbox_oldest_age_seconds 65",
+    ]);
+    const { claims } = await store.claim({
+      relay: "r",
+      now: clock.now(),
+      until: clock.now(),
+      limit: 1,
+    });
+    await store.write(claims.map((each) => ({ type: "delivered", claim: each, now: clock.now() })));
+    expect(await ages()).toEqual([
+      "outbox_oldest_due_age_seconds 5",
+      "outbox_oldest_age_seconds 5",
     ]);
   });
 
@@ -181,8 +255,12 @@ describe("OutboxMetrics", () => {
     }
     expect(ages).toEqual([
       [pending, "outbox_store_up 1"],
-      [pending, "outbox_oldest_due_age_seconds 1.5", "outbox_store_up 1"],
-      [pending, "outbox_oldest_due_age_seconds 61.5", "outbox_store_up 1"],
+      ...[1.5, 61.5].map((age) => [
+        pending,
+        `outbox_oldest_due_age_seconds ${age}`,
+        `outbox_oldest_age_seconds ${age}`,
+        "outbox_store_up 1",
+      ]),
     ]);
   });
 

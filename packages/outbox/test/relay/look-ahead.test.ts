@@ -19,4 +19,21 @@ describe("LookAhead", () => {
     }
     expect(ahead.limit).toBe(limit);
   });
+
+  it.each([
+    [3, 0, 40],
+    [3, 1_000, 12],
+    [100, 0, 400],
+    [100, 1_000, 400],
+  ])(
+    "allows a batch of %i for each worker at least: after %i ms",
+    async (batchSize, pause, limit) => {
+      const clock = new FakeClock();
+      const ahead = new LookAhead({ clock, workers: 4, batchSize });
+      expect(ahead.limit).toBe(4 * batchSize);
+      await clock.step(pause);
+      for (let ended = 0; ended < 4; ended++) ahead.ended();
+      expect(ahead.limit).toBe(limit);
+    },
+  );
 });

@@ -323,7 +323,13 @@ describe("a relay", () => {
     const run = runs();
     await save(range(50));
     await clock.step(500);
-    expect(relay.status()).toEqual({ state: "running", attempts: 3, waiting: 3, unwritten: 0 });
+    expect(relay.status()).toEqual({
+      held: [],
+      state: "running",
+      attempts: 3,
+      waiting: 3,
+      unwritten: 0,
+    });
     await clock.step(60 * SECOND);
     expect(publisher.maxInFlight).toBe(3);
     expect(publisher.sent.map(([, number]) => number).sort((a, b) => a - b)).toEqual(range(50));
@@ -343,7 +349,13 @@ describe("a relay", () => {
     });
     const run = runs();
     await clock.step(500);
-    expect(relay.status()).toEqual({ state: "running", attempts: 4, waiting: 4, unwritten: 0 });
+    expect(relay.status()).toEqual({
+      held: [],
+      state: "running",
+      attempts: 4,
+      waiting: 4,
+      unwritten: 0,
+    });
     await end(run);
   });
 
@@ -489,12 +501,12 @@ describe("a relay", () => {
         },
       },
     });
-    const idle = { attempts: 0, waiting: 0, unwritten: 0 };
+    const idle = { held: [], attempts: 0, waiting: 0, unwritten: 0 };
     expect(relay.status()).toEqual({ ...idle, state: "new" });
     await save([1]);
     const run = runs();
     await clock.step(500);
-    expect(relay.status()).toEqual({ ...idle, state: "running", attempts: 1 });
+    expect(relay.status()).toEqual({ ...idle, held: [], state: "running", attempts: 1 });
     await clock.step(SECOND);
     expect(relay.status()).toEqual({ ...idle, state: "running", unwritten: 1 });
     expect(clock.pending().map(({ label }) => label)).toContain("write");
@@ -722,7 +734,13 @@ describe("a relay that stops", () => {
     await clock.step(100);
     stop.abort();
     await clock.step(0);
-    expect(relay.status()).toEqual({ state: "stopping", attempts: 1, waiting: 0, unwritten: 1 });
+    expect(relay.status()).toEqual({
+      held: [],
+      state: "stopping",
+      attempts: 1,
+      waiting: 0,
+      unwritten: 1,
+    });
     await clock.run(() => run);
     expect(relay.status().unwritten).toBe(0);
   });

@@ -198,7 +198,13 @@ describe("OutboxService", () => {
         "options.publisher is missing: pass it to send messages; a process that only saves them needs no run()",
       ),
     );
-    expect(outbox.status()).toEqual({ state: "new", attempts: 0, waiting: 0, unwritten: 0 });
+    expect(outbox.status()).toEqual({
+      held: [],
+      state: "new",
+      attempts: 0,
+      waiting: 0,
+      unwritten: 0,
+    });
   });
 
   it("lists and replays dead letters", async () => {

@@ -77,5 +77,54 @@ export function testRelays<Tx>(name: string, open: () => Promise<() => Connected
         expect(receiver.delivered.toSorted()).toEqual(saved.map(({ id }) => id).toSorted());
       },
     );
+
+    it("send no message of a topic that one of them has paused, until it is resumed", async () => {
+      const connect = await open();
+      await using own = connect();
+      await using other = connect();
+      const { store } = own;
+      const sent: string[] = [];
+      const publisher: Publisher = {
+        async publish({ topic }) {
+          sent.push(topic);
+        },
+      };
+      const stop = new AbortController();
+      const hasPaused = new Set<string>();
+      const runs = [own, other].map((connection, index) =>
+        new Relay({
+          name: `relay-${index}`,
+          store: connection.store,
+          publisher,
+          pollInterval: 50,
+          logger: silentLogger,
+          clockSkew: 0,
+          onEvent: ({ type }) => {
+            if (type === "paused") hasPaused.add(`relay-${index}`);
+          },
+        }).run(stop.signal),
+      );
+      const save = (first: number, topic: string) =>
+        own.transaction(async (tx) => {
+          for (let number = first; number < first + 50; number++)
+            await store.save(tx, sample(number, { topic }), Date.now() - 60_000);
+        });
+      const delivers = (count: number) =>
+        poll(async () => (await store.counts()).delivered === count, {
+          backoff: { duration: 20 },
+          timeout: 60_000,
+        });
+      expect(await store.pause?.("held", Date.now())).toBe(true);
+      await poll(() => hasPaused.size === 2, { backoff: { duration: 20 }, timeout: 60_000 });
+      await save(1, "held");
+      await save(101, "free");
+      await delivers(50);
+      expect(new Set(sent)).toEqual(new Set(["free"]));
+      expect(await store.counts()).toMatchObject({ pending: 50 });
+      await store.resume?.("held");
+      await delivers(100);
+      stop.abort();
+      await Promise.all(runs);
+    });
   });
 }

@@ -90,6 +90,8 @@ const REQUESTS: Record<string, (store: Store, tx: Queryable) => Promise<unknown>
   "claim beside a topic": (store) =>
     store.claim({ ...request, hasExpired: false, exceptTopics: ["backlog"] }),
   "claim alone": (store) => store.claim({ ...request, limit: 1, hasExpired: true }),
+  "claim alone beside a topic": (store) =>
+    store.claim({ ...request, limit: 1, hasExpired: true, exceptTopics: ["backlog"] }),
   "claim alone of a topic": (store) =>
     store.claim({ ...request, limit: 1, hasExpired: true, topics: ["topic 1"] }),
   "empty claim": (store) => store.claim({ ...request, hasExpired: false, topics: ["none"] }),
@@ -98,6 +100,7 @@ const REQUESTS: Record<string, (store: Store, tx: Queryable) => Promise<unknown>
     store.nextDue(undefined, { hasExpired: false, exceptTopics: ["backlog"] }),
   "look for an expired claim": (store) => store.nextDue(undefined, { hasExpired: true }),
   backlog: (store) => store.backlog(),
+  oldest: (store) => store.oldest?.() ?? Promise.resolve(),
   save: (store, tx) => store.save(tx, sample(1), NOW),
   "save one that is unique": (store, tx) =>
     store.save(tx, sample(2, { unique: { key: "a", within: 1 } }), NOW),

@@ -816,6 +816,33 @@ export function testStore<Tx>(
       expect(numbersOf(await store.claim({ ...due, exceptTopics: [] }))).toEqual([3]);
     });
 
+    it("holds topics until they are resumed, each by its bytes", async () => {
+      const topics = ["a", "a ", "A", "ä", "'; --", "x".repeat(255), "\u{1f600}\\"];
+      const bytesOf = (topic: string): string => Buffer.from(topic).toString("hex");
+      for (const topic of topics) expect(await store.pause?.(topic, T + 0.5)).toBe(true);
+      expect(await store.pausedTopics?.()).toEqual(
+        topics.toSorted((one, other) => (bytesOf(one) < bytesOf(other) ? -1 : 1)),
+      );
+      for (const topic of topics) expect(await store.pause?.(topic, T)).toBe(false);
+      expect(await store.resume?.("b")).toBe(false);
+      for (const topic of topics) expect(await store.resume?.(topic)).toBe(true);
+      expect(await store.pausedTopics?.()).toEqual([]);
+      const twice = await Promise.all([store.pause?.("a", T), store.pause?.("a", T)]);
+      expect(twice).toContain(true);
+      expect(await store.pausedTopics?.(new AbortController().signal)).toEqual(["a"]);
+      expect(await store.resume?.("a")).toBe(true);
+    });
+
+    it("knows when the oldest message was saved that is neither delivered nor dead", async () => {
+      expect(await store.oldest?.()).toBeUndefined();
+      await save(3);
+      expect(await store.oldest?.()).toBe(T + 1);
+      await transaction((tx) => store.save(tx, sample(9), T - 5_000));
+      expect(await store.oldest?.(new AbortController().signal)).toBe(T - 5_000);
+      await deliver(store, only(await claim(T - 4_000)), T);
+      expect(await store.oldest?.()).toBe(T + 1);
+    });
+
     it("claims as many bytes as it is asked for, and always one message", async () => {
       await save(4, { payload: "x".repeat(98) }); // 100 bytes
       const due = { relay: "a", now: T + 9, until: T + CLAIM, limit: 9 };
