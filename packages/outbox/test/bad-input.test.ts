@@ -65,11 +65,15 @@ import { MY_SQL_OUTBOX_OPTIONS } from "../src/mysql/mysql-outbox.ts";
 import { MY_SQL_STORE_OPTIONS } from "../src/mysql/mysql-store.ts";
 import { OUTBOX_OPTIONS } from "../src/outbox.ts";
 import { PGLITE_OUTBOX_OPTIONS } from "../src/pglite/pglite-outbox.ts";
+import {
+  POSTGRES_MIGRATE_OPTIONS,
+  POSTGRES_MIGRATION_SQL_OPTIONS,
+} from "../src/postgres/migrate.ts";
 import { POSTGRES_OUTBOX_OPTIONS } from "../src/postgres/postgres-outbox.ts";
 import { POSTGRES_STORE_OPTIONS } from "../src/postgres/postgres-store.ts";
 import { RUN_OPTIONS } from "../src/relay/relay.ts";
 import { RELAY_OPTIONS } from "../src/relay/relay-options.ts";
-import { MIGRATE_OPTIONS } from "../src/store/migration.ts";
+import { MIGRATE_OPTIONS, MIGRATION_SQL_OPTIONS } from "../src/store/migration.ts";
 import { STORE_FAULTS } from "../src/testing/faulty-store.ts";
 import { MEMORY_OUTBOX_OPTIONS } from "../src/testing/memory-outbox.ts";
 import { MEMORY_STORE_OPTIONS } from "../src/testing/memory-store.ts";
@@ -98,15 +102,25 @@ const stored: Kind = (path, valid) => [
 const storedName = all(text, stored);
 
 const prefixError = (path: string, got: string): string =>
-  `RangeError: ${path} must be 1 to 30 lower case letters and underscores, got ${got}`;
+  `RangeError: ${path} must be 1 to 30 lower case letters, digits and underscores, not a digit first, got ${got}`;
 
 /** A part of SQL that is never quoted. */
 const prefix: Kind = (path, valid) => [
   ...string(path, valid),
-  ...["", "Outbox", "a1", "a-b", 'a"; DROP TABLE orders; --', "x".repeat(31), "ü"].map((value) => ({
+  ...["", "Outbox", "1a", "a-b", 'a"; DROP TABLE orders; --', "x".repeat(31), "ü"].map((value) => ({
     path,
     value,
     error: prefixError(path, JSON.stringify(value)),
+  })),
+];
+
+/** It is quoted, and ends no quotes. */
+const schema: Kind = (path, valid) => [
+  ...string(path, valid),
+  ...["", 'a"b', "a.b", "a b", "x".repeat(64), "ü", "a'b", "a$b"].map((value) => ({
+    path,
+    value,
+    error: `RangeError: ${path} must be 1 to 63 letters, digits, underscores and hyphens, got ${JSON.stringify(value)}`,
   })),
 ];
 
@@ -148,6 +162,7 @@ const own = {
   storedName,
   uuid,
   tablePrefix: prefix,
+  schemaName: schema,
   messageOrder: order,
   pageSize: all(
     count,
@@ -307,7 +322,12 @@ const postgresDoors: Door[] = [
     migrate,
     [database],
     ["database", required(methods("query", "transaction"))],
-    ["options", options(MIGRATE_OPTIONS)],
+    ["options", options(POSTGRES_MIGRATE_OPTIONS)],
+  ),
+  throws(
+    postgres.migrationSql,
+    [{ from: 1, lock: false }],
+    ["options", options(POSTGRES_MIGRATION_SQL_OPTIONS)],
   ),
   constructs(
     PostgresStore,
@@ -332,6 +352,11 @@ const mysqlDoors: Door[] = [
     [mysqlDatabase],
     ["database", required(methods("session"))],
     ["options", options(MIGRATE_OPTIONS)],
+  ),
+  throws(
+    mysql.migrationSql,
+    [{ from: 1, lock: false }],
+    ["options", options(MIGRATION_SQL_OPTIONS)],
   ),
   constructs(
     MySqlStore,

@@ -44,8 +44,8 @@ export const MY_SQL_STORE_OPTIONS: Kinds<MySqlStoreOptions> = {
 /** Options for {@link MySqlStore}. */
 export interface MySqlStoreOptions {
   /**
-   * The first part of the names of its tables, as given to `migrate`: 1 to 30 lower case letters and
-   * underscores.
+   * The first part of the names of its tables, as given to `migrate`: 1 to 30 lower case letters, digits and
+   * underscores, not a digit first.
    *
    * @defaultValue `"outbox_"`
    */

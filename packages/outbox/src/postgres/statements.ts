@@ -26,11 +26,12 @@ export type Statements = Readonly<
   Record<ClaimStatement | DeadLetterStatement | OtherStatement, string>
 >;
 
-/** The channel of notifications. */
+/** The channel of notifications. Outboxes of several schemas share it: the schema is the payload. */
 export function channelOf(prefix: string): string {
   return `${prefix}saved`;
 }
 
+/** @param prefix - with the schema before it, if there is one */
 export function statementsOf(prefix: string): Statements {
   const message = `${prefix}message`;
   /**
@@ -67,7 +68,7 @@ export function statementsOf(prefix: string): Statements {
     /** Names no column after the values: a role with INSERT alone may run it, and a partitioned table takes it. */
     insertNew: `${insert} ON CONFLICT DO NOTHING RETURNING true AS saved`,
     /** Without a flush to disk: the lock of all notifications of the server is held until the commit is over. */
-    notify: `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${channelOf(prefix)}', '')`,
+    notify: "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
     find: `SELECT ${COLUMNS} FROM ${message} m WHERE id = $1`,
     backlog: ["pending", "retrying", "dead"]
       .map((status) => limitedCount(message, status))
