@@ -5,6 +5,7 @@
  */
 
 export type {
+  ChangeDeadLettersOptions,
   DeadLetters,
   ListDeadLettersOptions,
 } from "./dead-letters.ts";

@@ -28,7 +28,7 @@ export interface OutboxOptions<Tx extends object> extends MessageSchedule {
   /** Where messages are kept. */
   readonly store: Pick<
     OutboxStore<Tx>,
-    "save" | "statements" | "notify" | "deadLetters" | "replay" | "discard"
+    "save" | "statements" | "notify" | "deadLetters" | "replay" | "discard" | "now"
   >;
 
   /**

@@ -56,7 +56,7 @@ import {
   throws,
   whole,
 } from "../../../test/bad-input.ts";
-import { LIST_DEAD_LETTERS_OPTIONS } from "../src/dead-letters.ts";
+import { CHANGE_DEAD_LETTERS_OPTIONS, LIST_DEAD_LETTERS_OPTIONS } from "../src/dead-letters.ts";
 import { RECOVERY_OPTIONS } from "../src/maintenance/recovery.ts";
 import { RETENTION_OPTIONS } from "../src/maintenance/retention.ts";
 import { NEW_MESSAGE } from "../src/message/pending-message.ts";
@@ -164,9 +164,8 @@ const own = {
   tablePrefix: prefix,
   schemaName: schema,
   messageOrder: order,
-  pageSize: all(
-    count,
-    except(10_001, "RangeError: options.limit must be at most 10000, got 10001"),
+  pageSize: all(count, (path, valid) =>
+    except(10_001, `RangeError: ${path} must be at most 10000, got 10001`)(path, valid),
   ),
   after: data<Pick<Message, "id" | "updatedAt">>({
     id: required(uuid),
@@ -240,8 +239,22 @@ const outboxDoors: Door[] = [
     [{ after: { id: idOf(1), updatedAt: 0 } }],
     ["options", options(LIST_DEAD_LETTERS_OPTIONS)],
   ),
-  method(outbox.deadLetters, "replay", "rejects", ["all"], ["selection", selection]),
-  method(outbox.deadLetters, "discard", "rejects", ["all"], ["selection", selection]),
+  method(
+    outbox.deadLetters,
+    "replay",
+    "rejects",
+    ["all", { portion: 1 }],
+    ["selection", selection],
+    ["options", options(CHANGE_DEAD_LETTERS_OPTIONS)],
+  ),
+  method(
+    outbox.deadLetters,
+    "discard",
+    "rejects",
+    ["all", { portion: 1 }],
+    ["selection", selection],
+    ["options", options(CHANGE_DEAD_LETTERS_OPTIONS)],
+  ),
   method(
     sqlOutbox,
     "statements",
