@@ -26,6 +26,7 @@ export type { Publisher } from "./publisher/publisher.ts";
 export { Relay, type RelayStatus } from "./relay/relay.ts";
 export type { RelayOptions } from "./relay/relay-options.ts";
 export type { OutboxService, OutboxServiceOptions } from "./service/outbox-service.ts";
+export type { Activity } from "./store/activity.ts";
 export type { Claim, Claimed, InvalidRow } from "./store/claim.ts";
 export type { Database, Queryable, Row, Statement } from "./store/database.ts";
 export type {

@@ -3,6 +3,7 @@ import { DUPLICATE_ENTRY, type Kinds, loopClock, read, requireMethods } from "@h
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
+import { type Activity, activityFrom } from "../store/activity.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
   type Queryable,
@@ -33,7 +34,7 @@ import { DueMessages, lockFirst } from "./due-messages.ts";
 import { changeAll, listsOf, sequenceOf } from "./lists.ts";
 import { recoverClaim, writeOutcomes } from "./outcome-writer.ts";
 import { hasNumber, ownTransaction, type ReadCommittedDatabase } from "./read-committed.ts";
-import { type Statements, statementsOf } from "./statements.ts";
+import { type Statements, statementsOf, textOf } from "./statements.ts";
 
 export const MY_SQL_STORE_OPTIONS: Kinds<MySqlStoreOptions> = {
   prefix: tablePrefix,
@@ -215,6 +216,13 @@ export class MySqlStore implements OutboxStore<Queryable> {
 
   async backlog(signal?: AbortSignal): Promise<Backlog> {
     return backlogOf(await this.#database.query(this.#sql.backlog, [], signal));
+  }
+
+  async activity(since: number, signal?: AbortSignal): Promise<readonly Activity[]> {
+    const rows = await this.#database.query(this.#sql.activity(since), [], signal);
+    return activityFrom(
+      rows.map((row) => ({ ...row, topic: textOf(String(row["topic_digits"])) })),
+    );
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {

@@ -1,4 +1,5 @@
 import { requireFinite, requireWhole } from "@holdfast/kit";
+import { ACTIVITY_LIMIT, SLOT } from "../store/activity.ts";
 import { BACKLOG_LIMIT, type ClaimFilter, type MessageOrder } from "../store/outbox-store.ts";
 
 // A statement with parameters is prepared, and stays on the server: its text is constant, but for the lengths of lists.
@@ -42,6 +43,8 @@ export interface Statements {
   readonly find: string;
   readonly backlog: string;
   readonly counts: string;
+  /** Messages by status, topic and slot, since which slots are told apart. */
+  activity(since: number): string;
   readonly fail: string;
   readonly recover: string;
   readonly deadLetter: string;
@@ -119,8 +122,24 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
         WHERE status = '${status}' LIMIT ${BACKLOG_LIMIT}) AS counted`,
       )
       .join(" UNION ALL "),
+    activity: (since) => activityOf(message, instantOf("since", since)),
     counts: `SELECT status, COUNT(*) AS messages FROM ${message} GROUP BY status`,
   };
+}
+
+/** The newest of each status, but of those that are pending the oldest. */
+function activityOf(message: string, since: string): string {
+  const slot = `CASE WHEN updated_at >= ${since} THEN FLOOR(updated_at / ${SLOT}) * ${SLOT} END`;
+  const parts = ["delivered", "dead", "retrying", "pending"].map((status) => {
+    const among = status === "delivered" ? `AND updated_at >= ${since}` : "";
+    return `(
+      SELECT status, HEX(topic) AS topic_digits, ${slot} AS slot, created_at FROM ${message} FORCE INDEX (message_status)
+      WHERE status = '${status}' ${among}
+      ORDER BY updated_at ${status === "pending" ? "ASC" : "DESC"} LIMIT ${ACTIVITY_LIMIT})`;
+  });
+  return `
+    SELECT status, topic_digits, slot, COUNT(*) AS messages, MIN(created_at) AS oldest
+    FROM (${parts.join(" UNION ALL ")}) AS found GROUP BY status, topic_digits, slot`;
 }
 
 type ClaimStatement =

@@ -2,6 +2,7 @@ import { type Kinds, read, requireMethods } from "@holdfast/kit";
 import type { Message, MessageStatus, NewMessage } from "../message/message.ts";
 import { pendingMessage } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
+import { type Activity, activityFrom } from "../store/activity.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
   type Queryable,
@@ -244,6 +245,10 @@ export class PostgresStore implements OutboxStore<Queryable> {
 
   async backlog(signal?: AbortSignal): Promise<Backlog> {
     return backlogOf(await this.#query(this.#sql.backlog, [], signal));
+  }
+
+  async activity(since: number, signal?: AbortSignal): Promise<readonly Activity[]> {
+    return activityFrom(await this.#query(this.#sql.activity, [since], signal));
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {

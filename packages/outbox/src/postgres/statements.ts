@@ -1,4 +1,5 @@
 import { BACKLOG_LIMIT } from "../store/outbox-store.ts";
+import { activityOf } from "./activity-statement.ts";
 import { ALONE, COLUMNS, instant, type Kind, PARKED_KEY, READY } from "./claim-statements.ts";
 
 // Every value is bound. Only constants of this file and the checked prefix are put together.
@@ -18,6 +19,7 @@ type OtherStatement =
   | "notify"
   | "find"
   | "backlog"
+  | "activity"
   | "counts"
   | "removeDelivered";
 
@@ -73,6 +75,7 @@ export function statementsOf(prefix: string): Statements {
     backlog: ["pending", "retrying", "dead"]
       .map((status) => limitedCount(message, status))
       .join(" UNION ALL "),
+    activity: activityOf(message),
     counts: `SELECT status, count(*)::integer AS messages FROM ${message} GROUP BY status`,
     removeDelivered: `
       DELETE FROM ${message} WHERE id IN (

@@ -62,6 +62,16 @@ const queries: [string, string, unknown[], string[]][] = [
   ["dead letters", sql.deadLetters(page), [], ["m ref message_status filesort"]],
   ["removed", sql.remove(8), SEQUENCES, PRIMARY],
   [
+    "activity",
+    sql.activity(T),
+    [],
+    [
+      "<derived2> ALL null filesort",
+      "outbox_message range message_status",
+      ...["dead", "retrying", "pending"].map(() => "outbox_message ref message_status"),
+    ],
+  ],
+  [
     "backlog",
     sql.backlog,
     [],
