@@ -116,7 +116,7 @@ function buttonOf(topic: string | undefined, isDisabled: boolean): string {
   const path = topic === undefined ? REPLAY : `${REPLAY}?topic=${encodeURIComponent(topic)}`;
   const what = topic === undefined ? "all dead letters" : `the dead letters of ${safeText(topic)}`;
   const ask = `Replay ${what}? Relays send them as fast as they can.`;
-  return `<button type="button" data-post="${escapeHtml(path)}" data-confirm="${escapeHtml(ask)}" aria-label="${escapeHtml(`Replay ${what}`)}"${isDisabled ? " disabled" : ""}>Replay</button>`;
+  return `<button type="button" data-post="${escapeHtml(path)}" data-confirm="${escapeHtml(ask)}" aria-label="${escapeHtml(`Replay ${what}`)}"${isDisabled ? " disabled" : ""}>Replay${topic === undefined ? " all" : ""}</button>`;
 }
 
 function topicOf(view: TopicView, { status: { at }, replay, canReplay }: Snapshot): string {
@@ -124,7 +124,7 @@ function topicOf(view: TopicView, { status: { at }, replay, canReplay }: Snapsho
   const id = topic === undefined ? "" : escapeHtml(encodeURIComponent(topic));
   const more = isCut ? " or more" : "";
   const facts: readonly (readonly [string, string | number])[] = [
-    ["last hour", sumOf(delivered)],
+    ["delivered", sumOf(delivered)],
     ["last minute", delivered.at(-2) ?? 0],
     ["failed", sumOf(failed)],
     ["waiting", `${waiting}${more}`],
@@ -172,7 +172,9 @@ ${topicsOf(snapshot)}
 ${tableOf(snapshot)}`;
 }
 
-const STYLE = `#problem { color: light-dark(#ad1f1f, #ff8f85); font-weight: 600; }
+const STYLE = `#connection { float: none; text-align: right; }
+#about p { overflow-wrap: anywhere; }
+#problem { color: light-dark(#ad1f1f, #ff8f85); font-weight: 600; }
 dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2.5rem; margin: 0 0 1rem; }
 dt { opacity: 0.75; }
 dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; }
@@ -193,5 +195,6 @@ button { font: inherit; padding: 0.3rem 0.7rem; }
   li svg, li dl { grid-column: 1 / -1; }
   li span { grid-area: 1 / 2; }
   li dl { grid-template-columns: repeat(3, 1fr); }
+  tbody th, td { min-width: 8rem; white-space: normal; overflow-wrap: anywhere; }
 }
 `;
