@@ -119,6 +119,10 @@ describe("tables in a schema that is not on search_path", () => {
     const listening = [one, other].map((outbox, at) =>
       outbox.store.listen?.(() => heard.push(`${at}`), stop.signal),
     );
+    onTestFinished(async () => {
+      stop.abort();
+      await Promise.all(listening);
+    });
     await vi.waitFor(() => expect(heard.sort()).toEqual(["0", "1"]), 10_000); // They listen.
     await save(one, 1);
     await vi.waitFor(() => expect(heard).toEqual(["0", "1", "0"]), 10_000);
@@ -128,8 +132,6 @@ describe("tables in a schema that is not on search_path", () => {
       { pending: 1 },
       { pending: 0 },
     ]);
-    stop.abort();
-    await Promise.all(listening);
   });
 
   it("need no right to create a schema that is there", async () => {
