@@ -53,17 +53,10 @@ export class History {
     this.#looked = now;
     for (const topic of this.#topics.values()) topic.now = NOTHING;
     const counts = new Map<Map<number, number>, Map<number, number>>();
-    for (const { topic: name, status, slot, count, oldest, isCut } of found) {
-      const topic = this.#topicOf(name);
-      const isWaiting = status === "pending" || status === "retrying";
-      const { now: known } = topic;
-      if (status !== "delivered")
-        topic.now = {
-          waiting: known.waiting + (isWaiting ? count : 0),
-          dead: known.dead + (isWaiting ? 0 : count),
-          isCut: known.isCut || isCut,
-          oldest: isWaiting ? Math.min(known.oldest ?? oldest, oldest) : known.oldest,
-        };
+    for (const activity of found) {
+      const topic = this.#topicOf(activity.topic);
+      topic.now = withMore(topic.now, activity);
+      const { status, slot, count } = activity;
       if (status === "pending" || slot === undefined) continue;
       const slots = topic.slots[status === "retrying" ? "failed" : status];
       const own = counts.get(slots) ?? new Map<number, number>();
@@ -102,15 +95,27 @@ export class History {
 
   /** Slots of more than an hour ago, and topics without any message since. */
   #forget(now: number): void {
+    const oldest = now - (MINUTES + 1) * MINUTE;
     for (const [name, { slots, now: state }] of this.#topics) {
       const all = Object.values(slots);
-      for (const counts of all)
-        for (const slot of counts.keys())
-          if (slot < now - (MINUTES + 1) * MINUTE) counts.delete(slot);
+      for (const counts of all) dropBefore(oldest, counts);
       const isEmpty = all.every(({ size }) => size === 0);
       if (isEmpty && state.waiting + state.dead === 0) this.#topics.delete(name);
     }
   }
+}
+
+function dropBefore(oldest: number, counts: Map<number, number>): void {
+  for (const slot of counts.keys()) if (slot < oldest) counts.delete(slot);
+}
+
+/** The state of a topic with further messages in it. */
+function withMore(state: Topic["now"], { status, count, oldest, isCut }: Activity): Topic["now"] {
+  const { waiting, dead, oldest: known = oldest } = state;
+  if (status === "delivered") return state;
+  const more = { ...state, isCut: state.isCut || isCut };
+  if (status === "dead") return { ...more, dead: dead + count };
+  return { ...more, waiting: waiting + count, oldest: Math.min(known, oldest) };
 }
 
 /** The sums of each of the last minutes, the last one being under way. */
