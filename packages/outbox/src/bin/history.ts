@@ -62,8 +62,7 @@ export class History {
       const own = counts.get(slots) ?? new Map<number, number>();
       counts.set(slots, own.set(slot, (own.get(slot) ?? 0) + count));
     }
-    for (const [slots, own] of counts)
-      for (const [slot, count] of own) slots.set(slot, Math.max(slots.get(slot) ?? 0, count));
+    for (const [slots, own] of counts) raise(slots, own);
     this.#forget(now);
   }
 
@@ -103,6 +102,10 @@ export class History {
       if (isEmpty && state.waiting + state.dead === 0) this.#topics.delete(name);
     }
   }
+}
+
+function raise(slots: Map<number, number>, counts: ReadonlyMap<number, number>): void {
+  for (const [slot, count] of counts) slots.set(slot, Math.max(slots.get(slot) ?? 0, count));
 }
 
 function dropBefore(oldest: number, counts: Map<number, number>): void {
