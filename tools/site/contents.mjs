@@ -73,7 +73,7 @@ export const contents = [
       "docs/operating-an-operator.md",
     ],
   },
-  { title: "Outbox", pages: ["docs/outbox.md", "docs/outbox-command.md"] },
+  { title: "Outbox", pages: ["docs/outbox.md", "docs/outbox-orms.md", "docs/outbox-command.md"] },
   {
     title: "Coming from",
     pages: [

@@ -78,6 +78,7 @@ import { ADD_RUNNABLE_OPTIONS } from "../src/manager/manager.ts";
 import { GROUP_OPTIONS, MANAGER_OPTIONS } from "../src/manager/manager-options.ts";
 import { RUNNABLE_ERROR_OPTIONS } from "../src/manager/runnable-error.ts";
 import { TRACED_OPTIONS } from "../src/opentelemetry/traced.ts";
+import { POSTGRES_LOCK_OPTIONS } from "../src/postgres-lock/postgres-lock.ts";
 import { PROMETHEUS_METRICS_OPTIONS } from "../src/prometheus/prometheus-metrics.ts";
 import { DRAIN_OPTIONS, RETRY_OPTIONS } from "../src/queue/work-queue.ts";
 import { ADD_OPTIONS, WORK_QUEUE_OPTIONS } from "../src/queue/work-queue-options.ts";
@@ -284,7 +285,7 @@ const electionDoors: Door[] = [
     PostgresLock,
     [{ query: async () => ({ rows: [] }) }, { name: "a" }],
     ["client", required(methods("query"))],
-    ["options", required(options(SQL_LOCK_OPTIONS))],
+    ["options", required(options(POSTGRES_LOCK_OPTIONS))],
   ),
   throws(postgresLock.createTableSql, [], ["table", table]),
   constructs(

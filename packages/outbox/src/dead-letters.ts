@@ -1,5 +1,8 @@
 import type { PassiveClock } from "@holdfast/clock";
 import {
+  abortSignal,
+  callSafely,
+  func,
   type Kinds,
   kind,
   parsed,
@@ -8,6 +11,7 @@ import {
   requireCount,
   requireFinite,
   requireOptions,
+  whole,
 } from "@holdfast/kit";
 import type { Message } from "./message/message.ts";
 import { requireStoredName, requireUuid, storedName } from "./message/stored-text.ts";
@@ -43,10 +47,48 @@ export interface ListDeadLettersOptions {
   readonly limit?: number | undefined;
 }
 
+export const CHANGE_DEAD_LETTERS_OPTIONS: Kinds<ChangeDeadLettersOptions> = {
+  portion: kind("pageSize", requirePageSize),
+  limit: whole(1),
+  onProgress: func,
+  signal: abortSignal,
+};
+
+/** Options for {@link DeadLetters.replay} and {@link DeadLetters.discard}. */
+export interface ChangeDeadLettersOptions {
+  /**
+   * The number of dead letters that one transaction changes. Whole, from 1 to 10,000.
+   *
+   * @defaultValue `100`
+   */
+  readonly portion?: number | undefined;
+
+  /**
+   * The maximum number of dead letters to change, those that died first. Whole, at least 1.
+   *
+   * @defaultValue `Infinity`
+   */
+  readonly limit?: number | undefined;
+
+  /**
+   * Called after each portion with the number of dead letters that were changed until then. An error of it is ignored.
+   *
+   * @defaultValue none
+   */
+  readonly onProgress?: ((count: number) => void) | undefined;
+
+  /**
+   * Ends it before the next portion: the promise rejects with `signal.reason`, and the portions before stay changed.
+   *
+   * @defaultValue none
+   */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Parts of an outbox that {@link DeadLetters} uses. */
 interface DeadLettersOptions {
   /** Where the messages are. */
-  readonly store: Pick<OutboxStore<never>, "deadLetters" | "replay" | "discard">;
+  readonly store: Pick<OutboxStore<never>, "deadLetters" | "replay" | "discard" | "now">;
   /** Says when messages are replayed. */
   readonly clock: PassiveClock;
   /** Called after a replay. */
@@ -54,6 +96,35 @@ interface DeadLettersOptions {
 }
 
 const MAX_PAGE = 10_000;
+
+/** Dead letters are read, replayed and discarded by so many: a payload may have 8 MiB. */
+export const PORTION = 100;
+
+/** Which dead letters a walk visits. */
+export interface DeadLetterWalk {
+  readonly topic: string | undefined;
+  readonly limit: number;
+  readonly portion: number;
+  /** Of the second page and later ones, those that died later are not visited. Milliseconds since the epoch. */
+  readonly until?: number;
+}
+
+/** Pages of dead letters, those that died first come first. */
+export async function* pagesOf(
+  store: Pick<OutboxStore<never>, "deadLetters">,
+  { topic, limit, portion, until = Number.POSITIVE_INFINITY }: DeadLetterWalk,
+): AsyncGenerator<readonly Message[]> {
+  let after: Message | undefined;
+  for (let left = limit; left > 0; ) {
+    const size = Math.min(portion, left);
+    const page = await store.deadLetters({ topic, after, limit: size });
+    const found = after ? page.filter(({ updatedAt }) => updatedAt <= until) : page;
+    if (found.length > 0) yield found;
+    if (found.length < size) return;
+    left -= found.length;
+    after = found.at(-1);
+  }
+}
 
 /**
  * The dead letters of an outbox: messages that failed `maxAttempts` times, or can never succeed. They stay
@@ -102,29 +173,89 @@ export class DeadLetters {
   }
 
   /**
-   * Makes dead letters pending again, due now, with all their attempts. Relays send them as fast as their
-   * workers allow: make sure that the receiver can take the load.
+   * Makes dead letters pending again, due now, with all their attempts, in portions of a transaction each. Relays send them
+   * as fast as their workers allow: make sure that the receiver can take the load. One that dies again meanwhile is not
+   * replayed again.
    *
    * @param selection - `{ ids }`, `{ topic }` or `"all"`
+   * @param options - see {@link ChangeDeadLettersOptions}
    * @returns how many
    * @throws RangeError or TypeError that names the field
+   *
+   * @example
+   * ```ts no-run
+   * import type { OutboxService, Queryable } from "@holdfast/outbox";
+   *
+   * declare const outbox: OutboxService<Queryable>;
+   * await outbox.deadLetters.replay("all", {
+   *   portion: 1_000,
+   *   onProgress: (count) => console.log(count, "replayed"),
+   *   signal: AbortSignal.timeout(60_000),
+   * });
+   * ```
    */
-  async replay(selection: DeadLetterSelection): Promise<number> {
+  async replay(
+    selection: DeadLetterSelection,
+    options: ChangeDeadLettersOptions = {},
+  ): Promise<number> {
     const { store, clock, onReplay } = this.#options;
-    const count = await store.replay(requireSelection(selection), Math.floor(clock.now()));
-    if (count > 0) onReplay();
-    return count;
+    return await this.#change("replay", selection, options, async (ids) => {
+      const count = await store.replay({ ids }, Math.floor(clock.now()));
+      if (count > 0) onReplay();
+      return count;
+    });
   }
 
   /**
-   * Removes dead letters for good.
+   * Removes dead letters for good, in portions of a transaction each.
    *
    * @param selection - `{ ids }`, `{ topic }` or `"all"`
+   * @param options - see {@link ChangeDeadLettersOptions}
    * @returns how many
    * @throws RangeError or TypeError that names the field
    */
-  async discard(selection: DeadLetterSelection): Promise<number> {
-    return await this.#options.store.discard(requireSelection(selection));
+  async discard(
+    selection: DeadLetterSelection,
+    options: ChangeDeadLettersOptions = {},
+  ): Promise<number> {
+    const { store } = this.#options;
+    return await this.#change("discard", selection, options, (ids) => store.discard({ ids }));
+  }
+
+  async #change(
+    door: string,
+    selection: DeadLetterSelection,
+    options: ChangeDeadLettersOptions,
+    change: (ids: readonly string[]) => Promise<number>,
+  ): Promise<number> {
+    const chosen = requireSelection(selection);
+    const given = read("options", options, door, CHANGE_DEAD_LETTERS_OPTIONS);
+    const { portion = PORTION, limit = Number.POSITIVE_INFINITY, onProgress, signal } = given;
+    signal?.throwIfAborted();
+    let count = 0;
+    for await (const ids of this.#idsOf(chosen, portion, limit)) {
+      signal?.throwIfAborted();
+      count += await change(ids);
+      if (onProgress !== undefined) callSafely(() => onProgress(count));
+    }
+    return count;
+  }
+
+  async *#idsOf(
+    selection: DeadLetterSelection,
+    portion: number,
+    limit: number,
+  ): AsyncGenerator<readonly string[]> {
+    if (selection !== "all" && "ids" in selection) {
+      const ids = selection.ids.slice(0, limit);
+      for (let at = 0; at < ids.length; at += portion) yield ids.slice(at, at + portion);
+      return;
+    }
+    const { store, clock } = this.#options;
+    const topic = selection === "all" ? undefined : selection.topic;
+    const until = Math.max(clock.now(), (await store.now?.()) ?? 0);
+    for await (const page of pagesOf(store, { topic, limit, portion, until }))
+      yield page.map(({ id }) => id);
   }
 }
 

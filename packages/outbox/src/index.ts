@@ -6,6 +6,7 @@
 
 export { type ErrorClass, findError } from "@holdfast/clock";
 export type {
+  ChangeDeadLettersOptions,
   DeadLetters,
   ListDeadLettersOptions,
 } from "./dead-letters.ts";
@@ -29,6 +30,7 @@ export { Relay, type RelayStatus } from "./relay/relay.ts";
 export type { RelayOptions } from "./relay/relay-options.ts";
 export type { BreakerOptions, HeldTopic } from "./relay/topic-holds.ts";
 export type { OutboxService, OutboxServiceOptions } from "./service/outbox-service.ts";
+export type { Activity } from "./store/activity.ts";
 export type { Claim, Claimed, InvalidRow } from "./store/claim.ts";
 export type { Database, Queryable, Row, Statement } from "./store/database.ts";
 export type {

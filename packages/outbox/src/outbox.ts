@@ -40,6 +40,7 @@ export interface OutboxOptions<Tx extends object> extends MessageSchedule {
     | "deadLetters"
     | "replay"
     | "discard"
+    | "now"
   >;
 
   /**

@@ -56,7 +56,7 @@ import {
   throws,
   whole,
 } from "../../../test/bad-input.ts";
-import { LIST_DEAD_LETTERS_OPTIONS } from "../src/dead-letters.ts";
+import { CHANGE_DEAD_LETTERS_OPTIONS, LIST_DEAD_LETTERS_OPTIONS } from "../src/dead-letters.ts";
 import { RECOVERY_OPTIONS } from "../src/maintenance/recovery.ts";
 import { RETENTION_OPTIONS } from "../src/maintenance/retention.ts";
 import { NEW_MESSAGE } from "../src/message/pending-message.ts";
@@ -65,11 +65,15 @@ import { MY_SQL_OUTBOX_OPTIONS } from "../src/mysql/mysql-outbox.ts";
 import { MY_SQL_STORE_OPTIONS } from "../src/mysql/mysql-store.ts";
 import { OUTBOX_OPTIONS } from "../src/outbox.ts";
 import { PGLITE_OUTBOX_OPTIONS } from "../src/pglite/pglite-outbox.ts";
+import {
+  POSTGRES_MIGRATE_OPTIONS,
+  POSTGRES_MIGRATION_SQL_OPTIONS,
+} from "../src/postgres/migrate.ts";
 import { POSTGRES_OUTBOX_OPTIONS } from "../src/postgres/postgres-outbox.ts";
 import { POSTGRES_STORE_OPTIONS } from "../src/postgres/postgres-store.ts";
 import { RUN_OPTIONS } from "../src/relay/relay.ts";
 import { BREAKER_OPTIONS, RELAY_OPTIONS } from "../src/relay/relay-options.ts";
-import { MIGRATE_OPTIONS } from "../src/store/migration.ts";
+import { MIGRATE_OPTIONS, MIGRATION_SQL_OPTIONS } from "../src/store/migration.ts";
 import { STORE_FAULTS } from "../src/testing/faulty-store.ts";
 import { MEMORY_OUTBOX_OPTIONS } from "../src/testing/memory-outbox.ts";
 import { MEMORY_STORE_OPTIONS } from "../src/testing/memory-store.ts";
@@ -98,15 +102,25 @@ const stored: Kind = (path, valid) => [
 const storedName = all(text, stored);
 
 const prefixError = (path: string, got: string): string =>
-  `RangeError: ${path} must be 1 to 30 lower case letters and underscores, got ${got}`;
+  `RangeError: ${path} must be 1 to 30 lower case letters, digits and underscores, not a digit first, got ${got}`;
 
 /** A part of SQL that is never quoted. */
 const prefix: Kind = (path, valid) => [
   ...string(path, valid),
-  ...["", "Outbox", "a1", "a-b", 'a"; DROP TABLE orders; --', "x".repeat(31), "ü"].map((value) => ({
+  ...["", "Outbox", "1a", "a-b", 'a"; DROP TABLE orders; --', "x".repeat(31), "ü"].map((value) => ({
     path,
     value,
     error: prefixError(path, JSON.stringify(value)),
+  })),
+];
+
+/** It is quoted, and ends no quotes. */
+const schema: Kind = (path, valid) => [
+  ...string(path, valid),
+  ...["", 'a"b', "a.b", "a b", "x".repeat(64), "ü", "a'b", "a$b"].map((value) => ({
+    path,
+    value,
+    error: `RangeError: ${path} must be 1 to 63 letters, digits, underscores and hyphens, got ${JSON.stringify(value)}`,
   })),
 ];
 
@@ -148,10 +162,10 @@ const own = {
   storedName,
   uuid,
   tablePrefix: prefix,
+  schemaName: schema,
   messageOrder: order,
-  pageSize: all(
-    count,
-    except(10_001, "RangeError: options.limit must be at most 10000, got 10001"),
+  pageSize: all(count, (path, valid) =>
+    except(10_001, `RangeError: ${path} must be at most 10000, got 10001`)(path, valid),
   ),
   after: data<Pick<Message, "id" | "updatedAt">>({
     id: required(uuid),
@@ -284,8 +298,22 @@ const outboxDoors: Door[] = [
     [{ after: { id: idOf(1), updatedAt: 0 } }],
     ["options", options(LIST_DEAD_LETTERS_OPTIONS)],
   ),
-  method(outbox.deadLetters, "replay", "rejects", ["all"], ["selection", selection]),
-  method(outbox.deadLetters, "discard", "rejects", ["all"], ["selection", selection]),
+  method(
+    outbox.deadLetters,
+    "replay",
+    "rejects",
+    ["all", { portion: 1 }],
+    ["selection", selection],
+    ["options", options(CHANGE_DEAD_LETTERS_OPTIONS)],
+  ),
+  method(
+    outbox.deadLetters,
+    "discard",
+    "rejects",
+    ["all", { portion: 1 }],
+    ["selection", selection],
+    ["options", options(CHANGE_DEAD_LETTERS_OPTIONS)],
+  ),
   method(
     sqlOutbox,
     "statements",
@@ -366,7 +394,12 @@ const postgresDoors: Door[] = [
     migrate,
     [database],
     ["database", required(methods("query", "transaction"))],
-    ["options", options(MIGRATE_OPTIONS)],
+    ["options", options(POSTGRES_MIGRATE_OPTIONS)],
+  ),
+  throws(
+    postgres.migrationSql,
+    [{ from: 1, lock: false }],
+    ["options", options(POSTGRES_MIGRATION_SQL_OPTIONS)],
   ),
   constructs(
     PostgresStore,
@@ -391,6 +424,11 @@ const mysqlDoors: Door[] = [
     [mysqlDatabase],
     ["database", required(methods("session"))],
     ["options", options(MIGRATE_OPTIONS)],
+  ),
+  throws(
+    mysql.migrationSql,
+    [{ from: 1, lock: false }],
+    ["options", options(MIGRATION_SQL_OPTIONS)],
   ),
   constructs(
     MySqlStore,

@@ -1,5 +1,13 @@
 import { abortable } from "@holdfast/clock";
-import { cancelRequest, isOfServer, leftTransaction, read, requireMethods } from "@holdfast/kit";
+import {
+  cancelRequest,
+  isOfServer,
+  type Kinds,
+  kind,
+  leftTransaction,
+  read,
+  requireMethods,
+} from "@holdfast/kit";
 import { type Random, withTimeout } from "@holdfast/wait";
 import {
   keepFromCrashing,
@@ -37,7 +45,7 @@ export interface PostgresLockOptions {
 
   /**
    * Table of the row, one for all locks of the database. Lower case letters, digits and underscores, after a schema
-   * and a dot if any.
+   * and a dot if any. A schema in double quotes may have capital letters and hyphens too: `"Shop-1".holdfast_lock`.
    *
    * @defaultValue `"holdfast_lock"`
    */
@@ -50,6 +58,17 @@ export interface PostgresLockOptions {
    * @defaultValue ids of the platform's cryptographic source
    */
   readonly random?: Random | undefined;
+}
+
+export const POSTGRES_LOCK_OPTIONS: Kinds<PostgresLockOptions> = {
+  ...SQL_LOCK_OPTIONS,
+  table: kind("tableName", requirePostgresTable),
+};
+
+/** A table whose schema may be quoted. */
+function requirePostgresTable(name: string, table: string): void {
+  if (typeof table === "string" && /^"[\w-]{1,63}"\.[a-z_][a-z\d_]{0,62}$/.test(table)) return;
+  requireTable(name, table);
 }
 
 /**
@@ -75,7 +94,7 @@ export interface PostgresLockOptions {
  * ```
  */
 export function createTableSql(table: string = DEFAULT_TABLE): string {
-  requireTable("table", table);
+  requirePostgresTable("table", table);
   return `CREATE TABLE IF NOT EXISTS ${table} (
   name text PRIMARY KEY,
   version text NOT NULL,
@@ -129,7 +148,7 @@ export class PostgresLock extends SqlLock {
    */
   constructor(client: PostgresClient, options: PostgresLockOptions) {
     requireMethods("client", client, ["query"]);
-    const given = read("options", options, "PostgresLock", SQL_LOCK_OPTIONS);
+    const given = read("options", options, "PostgresLock", POSTGRES_LOCK_OPTIONS);
     super(dialectOf(client), given);
   }
 }

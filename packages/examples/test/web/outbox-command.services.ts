@@ -13,29 +13,46 @@ useBrowser();
 
 const BIN = fileURLToPath(new URL("../../../outbox/dist/bin/main.js", import.meta.url));
 
-it(
-  "shows the dead letters of an outbox as text, and follows them",
-  async () => {
-    const databaseUrl = await makeDatabase(requiredUrl("DATABASE_URL"));
-    await using database = new PgDatabase(new pg.Pool({ connectionString: databaseUrl }));
-    await migrate(database);
-    const store = new PostgresStore(database);
-    const die = async (key: string): Promise<void> => {
-      const now = Date.now();
-      await database.transaction((tx) => store.save(tx, { topic: "a", key, payload: 1 }, now));
-      const { claims } = await store.claim({ relay: "r", now, until: now + 1, limit: 1 });
-      const failure = { now, error: "HTTP 500 <b>", dueAt: undefined };
-      await store.write(claims.map((claim) => ({ type: "failed", claim, failure })));
-    };
-    await die("<img src=x onerror=alert(1)>");
+/** An outbox with its page, and what makes a dead letter of a topic. */
+async function serve() {
+  const databaseUrl = await makeDatabase(requiredUrl("DATABASE_URL"));
+  const database = new PgDatabase(new pg.Pool({ connectionString: databaseUrl }));
+  onTestFinished(() => database[Symbol.asyncDispose]());
+  await migrate(database);
+  const store = new PostgresStore(database);
+  const save = async (topic: string, key: string) => {
+    const now = Date.now();
+    await database.transaction((tx) => store.save(tx, { topic, key, payload: 1 }, now));
+    return { now, ...(await store.claim({ relay: "r", now, until: now + 1, limit: 1 })) };
+  };
+  const die = async (key: string, topic = "a"): Promise<void> => {
+    const { now, claims } = await save(topic, key);
+    const failure = { now, error: "HTTP 500 <b>", dueAt: undefined };
+    await store.write(claims.map((claim) => ({ type: "failed", claim, failure })));
+  };
+  const deliver = async (key: string, topic = "a"): Promise<void> => {
+    const { now, claims } = await save(topic, key);
+    await store.write(claims.map((claim) => ({ type: "delivered", claim, now })));
+  };
+  const start = async (): Promise<string> => {
     const child = spawn(process.execPath, [BIN, "page"], {
       env: { ...process.env, DATABASE_URL: databaseUrl },
       stdio: ["ignore", "pipe", "inherit"],
     });
     onTestFinished(() => void child.kill());
-    const url = await new Promise<string>((resolve) => {
+    return await new Promise<string>((resolve) => {
       child.stdout.setEncoding("utf8").once("data", (text: string) => resolve(text.trim()));
     });
+  };
+  return { store, die, deliver, start };
+}
+
+it(
+  "shows the dead letters of an outbox as text, and follows them",
+  async () => {
+    const { die, start } = await serve();
+    await die("<img src=x onerror=alert(1)>");
+    const url = await start();
     await using visitor = await visit(url);
     const { page, problems } = visitor;
     await page.getByRole("cell", { name: "<img src=x onerror=alert(1)>", exact: true }).waitFor();
@@ -52,6 +69,43 @@ it(
     await expect
       .poll(() => page.locator("#counts dd").allInnerTexts())
       .toEqual(["0", "0", "2", "none"]);
+    expect(problems).toEqual([]);
+  },
+  4 * PATIENCE,
+);
+
+it.each(
+  ["light", "dark"].flatMap((colorScheme) =>
+    [390, 1_280].map((width) => [colorScheme, width] as const),
+  ),
+)(
+  "shows topics and replays a topic from a %s page %i px wide",
+  async (colorScheme, width) => {
+    const { store, die, deliver, start } = await serve();
+    for (const key of ["1", "2", "3"]) await die(key, "orders.paid");
+    await die("4", "offers");
+    for (let number = 5; number < 25; number++) await deliver(`${number}`, "orders.paid");
+    const url = await start();
+    const viewport = { width, height: 800 };
+    await using visitor = await visit(url, { viewport, colorScheme: colorScheme as "light" });
+    const { page, problems } = visitor;
+    page.on("dialog", (dialog) => void dialog.accept());
+    const topic = page.getByRole("listitem").filter({ hasText: "orders.paid" });
+    await topic.getByText("20", { exact: true }).first().waitFor();
+    await page.getByRole("status").filter({ hasText: "live" }).waitFor();
+    expect(await page.evaluate("document.body.scrollWidth <= innerWidth")).toBe(true);
+    const folder = process.env["SCREENSHOTS"];
+    if (folder !== undefined)
+      await page.screenshot({
+        path: `${folder}/outbox-${colorScheme}-${width}.png`,
+        fullPage: true,
+      });
+    await topic.getByRole("button", { name: "Replay the dead letters of orders.paid" }).click();
+    await page.getByText("Replayed 3 of orders.paid.", { exact: true }).waitFor();
+    expect(await store.counts()).toMatchObject({ pending: 3, dead: 1 });
+    await using stranger = await visit(new URL(url).origin);
+    await stranger.page.getByRole("heading", { name: "orders.paid" }).waitFor();
+    expect(await stranger.page.getByRole("button").count()).toBe(0);
     expect(problems).toEqual([]);
   },
   4 * PATIENCE,

@@ -47,7 +47,10 @@ export function livePage({ title, at, main }: LivePage): string {
 `;
 }
 
-/** The script of the page. Each event is the new content of `main`; rows that stay the same keep focus and selection. */
+/**
+ * The script of the page. Each event is the new content of `main`; rows that stay the same keep focus and selection. A button
+ * with `data-post` posts to that path, with the token of the address, after a yes to `data-confirm`.
+ */
 export const SCRIPT = `const main = document.querySelector("main");
 const connection = document.querySelector("#connection");
 const SILENCE = 3000;
@@ -80,6 +83,13 @@ source.onerror = () => {
   clearTimeout(silence);
   say("disconnected, retrying");
 };
+main.addEventListener("click", async ({ target }) => {
+  const button = target.closest("button[data-post]");
+  if (button === null || !confirm(button.dataset.confirm)) return;
+  const token = new URLSearchParams(location.search).get("token") ?? "";
+  const headers = { authorization: "Bearer " + token };
+  await fetch(button.dataset.post, { method: "POST", headers });
+});
 `;
 
 /** The style of all live pages. */

@@ -27,6 +27,7 @@ export type Command = RunnableCommand<Io>;
 const COMMON = {
   url: { type: "string" },
   prefix: { type: "string", default: "outbox_" },
+  schema: { type: "string" },
   json: { type: "boolean", default: false },
   timeout: { type: "string", default: "60" },
 } as const;
@@ -35,6 +36,7 @@ const COMMON = {
 interface Common {
   readonly url?: string | undefined;
   readonly prefix: string;
+  readonly schema?: string | undefined;
   readonly json: boolean;
   /** In seconds. */
   readonly timeout: string;
@@ -66,12 +68,15 @@ export function read<Own extends OwnOptions>(
 }
 
 /** Connects to the database of the options, or of the environment. Notes if it may hide messages. */
-export async function connected(io: Io, { url, prefix, timeout }: Common): Promise<Connection> {
+export async function connected(
+  io: Io,
+  { url, prefix, schema, timeout }: Common,
+): Promise<Connection> {
   const seconds = wholeNumber("--timeout", timeout, { most: 86_400 });
   const target = url ?? io.env["DATABASE_URL"] ?? "";
   if (target === "")
     throw new RangeError("--url URL is missing, and DATABASE_URL is not set; see --help");
-  const connection = await io.connect(target, prefix, seconds * 1_000);
+  const connection = await io.connect(target, prefix, seconds * 1_000, schema);
   try {
     const reason = await connection.store.restriction?.();
     if (reason !== undefined) io.note(`warning: ${reason}`);

@@ -6,6 +6,7 @@ import * as mysql from "../mysql/migrate.ts";
 import { MySqlDatabase } from "../mysql/mysql-database.ts";
 import { MySqlStore } from "../mysql/mysql-store.ts";
 import { PGliteDatabase } from "../pglite/pglite-database.ts";
+import { requireSchema } from "../postgres/in-schema.ts";
 import * as postgres from "../postgres/migrate.ts";
 import { PgDatabase } from "../postgres/pg-database.ts";
 import type { PostgresDatabase } from "../postgres/postgres-database.ts";
@@ -30,8 +31,16 @@ export interface Connection extends AsyncDisposable {
  * Opens the outbox whose tables have this prefix, in the database of a URL or a folder of PGlite.
  *
  * @param timeout - the longest that a statement may take, in milliseconds; default: 60,000. A PGlite has no limit
+ * @param schema - of the tables, on PostgreSQL and PGlite; by default they are found by `search_path`
  */
-export type Connect = (target: string, prefix: string, timeout?: number) => Promise<Connection>;
+export type Connect = (
+  target: string,
+  prefix: string,
+  timeout?: number,
+  schema?: string,
+) => Promise<Connection>;
+
+type Tables = postgres.PostgresMigrateOptions;
 
 /** How long a server may take to answer, in milliseconds. */
 const CONNECT_TIMEOUT = 10_000;
@@ -40,24 +49,28 @@ const CONNECT_TIMEOUT = 10_000;
 const SILENCE = 2_000;
 
 /** @throws RangeError if the target is none; Error that names the driver to install */
-export const connect: Connect = async (target, prefix, timeout = 60_000) => {
+export const connect: Connect = async (target, prefix, timeout = 60_000, schema) => {
   requirePrefix("--prefix", prefix);
+  if (schema !== undefined) requireSchema("--schema", schema);
+  const tables = { prefix, schema };
   const [, scheme] = /^([a-z]+):\/\//.exec(target) ?? [];
   switch (scheme) {
     case "postgres":
     case "postgresql":
-      return await openPostgres(target, prefix, timeout);
+      return await openPostgres(target, tables, timeout);
     case "mysql":
     case "mariadb":
+      if (schema !== undefined)
+        throw new RangeError("--schema is for PostgreSQL: on MySQL, --url names the database");
       return await openMySql(target, prefix, timeout);
     case undefined:
-      return await openPGlite(target, prefix);
+      return await openPGlite(target, tables);
     default:
       throw new RangeError(`--url must begin with postgres:// or mysql://, got ${scheme}://`);
   }
 };
 
-async function openPostgres(url: string, prefix: string, timeout: number): Promise<Connection> {
+async function openPostgres(url: string, tables: Tables, timeout: number): Promise<Connection> {
   const name = nameOf(url);
   requirePostgresParameters(url);
   const { default: pg } = await optional("pg", import("pg"));
@@ -67,7 +80,7 @@ async function openPostgres(url: string, prefix: string, timeout: number): Promi
     connectionTimeoutMillis: CONNECT_TIMEOUT,
     query_timeout: timeout, // PgDatabase ends the statement on the server, too, also through a pooler.
   });
-  return onPostgres(name, new PgDatabase(pool), prefix);
+  return onPostgres(name, new PgDatabase(pool), tables);
 }
 
 async function openMySql(url: string, prefix: string, timeout: number): Promise<Connection> {
@@ -108,21 +121,21 @@ function limitStatements(connection: unknown, timeout: number): void {
 }
 
 /** A folder that is none would become a new database. */
-async function openPGlite(folder: string, prefix: string): Promise<Connection> {
+async function openPGlite(folder: string, tables: Tables): Promise<Connection> {
   if (!existsSync(join(folder, "PG_VERSION")))
     throw new RangeError(
       "--url must be a postgres:// or mysql:// URL, or a folder of PGlite, which has a file PG_VERSION",
     );
   const { PGlite } = await optional("@electric-sql/pglite", import("@electric-sql/pglite"));
-  return onPostgres(folder, new PGliteDatabase(await PGlite.create(folder)), prefix);
+  return onPostgres(folder, new PGliteDatabase(await PGlite.create(folder)), tables);
 }
 
-function onPostgres(name: string, database: PostgresDatabase, prefix: string): Connection {
+function onPostgres(name: string, database: PostgresDatabase, tables: Tables): Connection {
   return {
     name,
-    store: new PostgresStore(database, { prefix }),
-    migrate: () => postgres.migrate(database, { prefix }),
-    pending: () => postgres.pendingSql(database, prefix),
+    store: new PostgresStore(database, tables),
+    migrate: () => postgres.migrate(database, tables),
+    pending: () => postgres.pendingSql(database, tables),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

@@ -1,48 +1,29 @@
-import type { DeadLetters } from "../dead-letters.ts";
+import {
+  type ChangeDeadLettersOptions,
+  type DeadLetters,
+  PORTION,
+  pagesOf,
+} from "../dead-letters.ts";
 import type { Message } from "../message/message.ts";
 import { storedPayloadOf } from "../message/stored-payload.ts";
 import { requireStoredName, requireUuid } from "../message/stored-text.ts";
 import { Outbox } from "../outbox.ts";
+import type { DeadLetterSelection } from "../store/outbox-store.ts";
 import { type Command, connected, type Given, type Io, read, wholeNumber } from "./command.ts";
 import type { Connection } from "./connect.ts";
 import { instantText, jsonLine, messageJson, safeText, tableText } from "./text.ts";
 
-/** Dead letters are read, replayed and discarded by so many: a payload may have 8 MiB. */
-const PORTION = 100;
 /** The longest part of an error that a list shows, in characters. */
 const SHORT = 100;
 /** The longest text that `show` prints, in characters. */
 const LONG = 4_000;
 
-/** Which dead letters a walk visits. */
-interface Walk {
-  readonly topic: string | undefined;
-  readonly limit: number;
-  readonly portion: number;
-  /** Those that died later are not visited. Milliseconds since the epoch. */
-  readonly until?: number;
-}
-
-/** Dead letters in portions, those that died first come first. */
-async function* portions(
-  deadLetters: DeadLetters,
-  { topic, limit, portion, until = Number.POSITIVE_INFINITY }: Walk,
-): AsyncGenerator<readonly Message[]> {
-  let after: Message | undefined;
-  for (let left = limit; left > 0; ) {
-    const size = Math.min(portion, left);
-    const page = await deadLetters.list({ topic, after, limit: size });
-    const found = page.filter(({ updatedAt }) => updatedAt <= until);
-    if (found.length > 0) yield found;
-    if (found.length < size) return;
-    left -= found.length;
-    after = found.at(-1);
-  }
-}
-
-/** `replay` notifies the relays itself, and waits for it: the connection closes afterwards. */
-function deadLettersOf({ store }: Connection, { clock }: Pick<Io, "clock">): DeadLetters {
-  return new Outbox({ store, onCommitted: () => {}, clock }).deadLetters;
+function deadLettersOf(
+  { store }: Connection,
+  { clock }: Pick<Io, "clock">,
+  onCommitted: () => void = () => {},
+): DeadLetters {
+  return new Outbox({ store, onCommitted, clock }).deadLetters;
 }
 
 function limitOf(text: string | undefined, otherwise: number): number {
@@ -70,7 +51,7 @@ const list: Command = async (args, io) => {
   const deadLetters = deadLettersOf(connection, io);
   let count = 0;
   let last: Message | undefined;
-  for await (const page of portions(deadLetters, { topic, limit, portion: PORTION })) {
+  for await (const page of pagesOf(connection.store, { topic, limit, portion: PORTION })) {
     if (values.json) for (const message of page) io.print(messageJson(message));
     else io.print(tableText([...(count === 0 ? [HEAD] : []), ...page.map(rowOf)]));
     count += page.length;
@@ -90,7 +71,7 @@ const show: Command = async (args, io) => {
     throw new RangeError("dead show needs one ID; see --help");
   const id = requireUuid("ID", given);
   await using connection = await connected(io, values);
-  const message = await find(connection, io, id);
+  const message = await find(connection, id);
   if (message?.status !== "dead") {
     const state = message === undefined ? "is no message" : `is ${message.status}`;
     io.note(`${id} ${state}, not a dead letter`);
@@ -101,11 +82,11 @@ const show: Command = async (args, io) => {
 };
 
 /** A row that is not a valid message is found among the dead letters only. */
-async function find(connection: Connection, io: Io, id: string): Promise<Message | undefined> {
+async function find(connection: Connection, id: string): Promise<Message | undefined> {
   const message = await connection.store.find(id);
   if (message !== undefined) return message;
   const all = { topic: undefined, limit: Number.POSITIVE_INFINITY, portion: PORTION };
-  for await (const page of portions(deadLettersOf(connection, io), all)) {
+  for await (const page of pagesOf(connection.store, all)) {
     const found = page.find((each) => each.id === id);
     if (found !== undefined) return found;
   }
@@ -139,7 +120,8 @@ const SELECTION = {
   portion: { type: "string" },
 } as const;
 
-type Selection = { readonly ids: readonly string[] } | Omit<Walk, "until">;
+/** The dead letters to change, and how. */
+type Selected = readonly [DeadLetterSelection, ChangeDeadLettersOptions];
 
 /** Exactly one of ids, `--topic` and `--all`: to change everything by a forgotten argument would be too easy. */
 function selectionOf({
@@ -150,84 +132,73 @@ function selectionOf({
   readonly topic?: string;
   readonly limit?: string;
   readonly portion?: string;
-}>): Selection {
+}>): Selected {
   const ids = [...new Set(positionals.map((id) => requireUuid("ID", id)))];
   if (Number(ids.length > 0) + Number(topic !== undefined) + Number(all) !== 1)
     throw new RangeError("give one of ID..., --topic TOPIC and --all; see --help");
   if (ids.length > 0) {
     if (limit !== undefined || portion !== undefined)
       throw new RangeError("--limit and --portion go with --topic and --all");
-    return { ids };
+    return [{ ids }, {}];
   }
   if (topic !== undefined) requireStoredName("--topic", topic);
-  return {
-    topic,
+  const options = {
     limit: limitOf(limit, Number.POSITIVE_INFINITY),
     portion: portion === undefined ? PORTION : wholeNumber("--portion", portion, { most: 10_000 }),
   };
+  return [topic === undefined ? "all" : { topic }, options];
 }
 
-type Change = (ids: readonly string[]) => Promise<number>;
-
-/** @returns how many were changed. A letter that dies again meanwhile is not changed again */
-async function changeAll(
-  io: Io,
-  connection: Connection,
-  selection: Selection,
-  change: Change,
-): Promise<number> {
-  if ("ids" in selection) return await change(selection.ids);
-  const until = (await connection.store.now?.()) ?? io.clock.now();
-  let count = 0;
-  for await (const page of portions(deadLettersOf(connection, io), { ...selection, until }))
-    count += await change(page.map(({ id }) => id));
-  return count;
+/** The number of letters that were named; undefined if none were. */
+function namedIn(selection: DeadLetterSelection): number | undefined {
+  return selection !== "all" && "ids" in selection ? selection.ids.length : undefined;
 }
 
-function conclude(io: Io, selection: Selection, count: number): 0 | 1 {
-  if (!("ids" in selection) || count === selection.ids.length) return 0;
-  io.note(`${selection.ids.length - count} of the ${selection.ids.length} are no dead letters`);
+function conclude(io: Io, [selection]: Selected, count: number): 0 | 1 {
+  const named = namedIn(selection) ?? count;
+  if (count === named) return 0;
+  io.note(`${named - count} of the ${named} are no dead letters`);
   return 1;
 }
 
 /** `dead replay ID...`, `--topic` or `--all` */
 const replay: Command = async (args, io) => {
   const given = read(args, SELECTION, true);
-  const selection = selectionOf(given);
+  const selected = selectionOf(given);
   await using connection = await connected(io, given.values);
-  const deadLetters = deadLettersOf(connection, io);
-  const count = await changeAll(io, connection, selection, async (ids) => {
-    const replayed = await deadLetters.replay({ ids });
+  let notified: Promise<void> | undefined;
+  const notify = (): void => {
     // Relays look by themselves, too.
-    await connection.store.notify?.().catch(() => {});
-    return replayed;
-  });
+    notified = connection.store.notify?.().catch(() => {});
+  };
+  const count = await deadLettersOf(connection, io, notify).replay(...selected);
+  await notified; // The connection closes afterwards.
   io.print(given.values.json ? jsonLine({ replayed: count }) : `replayed ${count}\n`);
-  return conclude(io, selection, count);
+  return conclude(io, selected, count);
 };
 
 /** `dead discard ID...`, `--topic` or `--all` */
 const discard: Command = async (args, io) => {
   const given = read(args, { ...SELECTION, yes: { type: "boolean" } }, true);
-  const selection = selectionOf(given);
+  const selected = selectionOf(given);
   const { yes = false, json } = given.values;
   if (!yes && io.confirm === undefined)
     throw new RangeError("dead discard needs --yes without a terminal");
   await using connection = await connected(io, given.values);
-  if (!yes && !(await io.confirm?.(`Remove ${wordsOf(selection)} for good?`))) {
+  if (!yes && !(await io.confirm?.(`Remove ${wordsOf(selected)} for good?`))) {
     io.note("nothing was discarded");
     return 1;
   }
-  const deadLetters = deadLettersOf(connection, io);
-  const count = await changeAll(io, connection, selection, (ids) => deadLetters.discard({ ids }));
+  const count = await deadLettersOf(connection, io).discard(...selected);
   io.print(json ? jsonLine({ discarded: count }) : `discarded ${count}\n`);
-  return conclude(io, selection, count);
+  return conclude(io, selected, count);
 };
 
-function wordsOf(selection: Selection): string {
-  if ("ids" in selection) return `${selection.ids.length} dead letters`;
-  const { topic, limit } = selection;
+function wordsOf([selection, { limit = Number.POSITIVE_INFINITY }]: Selected): string {
+  const named = namedIn(selection);
+  if (named !== undefined) return `${named} dead letters`;
   const which = Number.isFinite(limit) ? `the first ${limit}` : "all";
+  const topic = selection !== "all" && "topic" in selection ? selection.topic : undefined;
   return `${which} dead letters${topic === undefined ? "" : ` of the topic ${safeText(topic)}`}`;
 }
 

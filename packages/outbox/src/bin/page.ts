@@ -1,132 +1,19 @@
 import { randomBytes } from "node:crypto";
-import { type Clock, realClock } from "@holdfast/clock";
-import { escapeHtml, type SnapshotSource, serveLivePage } from "@holdfast/kit/node";
+import { realClock } from "@holdfast/clock";
+import { escapeHtml, hasToken, type Reply, serveLivePage, textReply } from "@holdfast/kit/node";
 import { loop } from "@holdfast/wait";
-import type { Message } from "../message/message.ts";
+import { Board, forOthers, type Letter, type Replay, type Snapshot } from "./board.ts";
 import { type Command, connected, read, wholeNumber } from "./command.ts";
-import type { Connection } from "./connect.ts";
+import type { TopicView } from "./history.ts";
 import { problemText } from "./problem.ts";
-import { countsOf, isLate, nextText, type Status, statusOf } from "./status.ts";
-import { instantText, jsonLine, safeText } from "./text.ts";
+import { countsOf, isLate, nextText } from "./status.ts";
+import { ageText, instantText, jsonLine, safeText } from "./text.ts";
 
 /** How often the page looks, in milliseconds. */
 const PERIOD = 2_000;
-/** How often it tries to listen, in milliseconds. */
-const LISTEN_PERIOD = 30_000;
-/** How many dead letters it shows. */
-const LETTERS = 100;
-/** In place of a text that needs the token. */
-const HIDDEN = "(open the address that the command has printed)";
 /** The longest part of an error that it shows, in characters. */
 const SHORT = 300;
-
-type Letter = Pick<
-  Message,
-  "id" | "topic" | "key" | "updatedAt" | "failedAttempts" | "maxAttempts" | "lastError"
->;
-
-/**
- * An outbox as its page shows it. Payloads and headers are left out, and what a receiver said is for the user of the command:
- * others on this machine can connect to the page.
- */
-interface Snapshot {
-  /** The clock of this process, in milliseconds since the epoch. */
-  readonly at: number;
-  readonly database: string;
-  readonly status: Status;
-  readonly letters: readonly Letter[];
-  /** Why the database cannot be read now; undefined if it can. */
-  readonly problem: string | undefined;
-  /** Whether no notification reaches this process, or a relay that connects as it does. */
-  readonly polls: boolean;
-}
-
-/** What was last read of an outbox. */
-class Board implements SnapshotSource<Snapshot> {
-  readonly #connection: Connection;
-  readonly #clock: Clock;
-  readonly #listeners = new Set<() => void>();
-  #seen: Pick<Snapshot, "status" | "letters">;
-  #problem: string | undefined;
-  #polls: boolean;
-
-  private constructor(
-    connection: Connection,
-    clock: Clock,
-    seen: Pick<Snapshot, "status" | "letters">,
-  ) {
-    this.#connection = connection;
-    this.#clock = clock;
-    this.#seen = seen;
-    this.#polls = connection.store.listen === undefined;
-  }
-
-  /** Rejects if the outbox cannot be read. */
-  static async open(connection: Connection, clock: Clock): Promise<Board> {
-    return new Board(connection, clock, await look(connection, clock));
-  }
-
-  snapshot(): Snapshot {
-    const at = this.#clock.now();
-    const { name: database } = this.#connection;
-    return { at, database, ...this.#seen, problem: this.#problem, polls: this.#polls };
-  }
-
-  onChange(listener: () => void): Disposable {
-    this.#listeners.add(listener);
-    return { [Symbol.dispose]: () => this.#listeners.delete(listener) };
-  }
-
-  async refresh(): Promise<void> {
-    this.#seen = await look(this.#connection, this.#clock);
-    this.fail(undefined);
-  }
-
-  /** Finds out whether notifications arrive, and follows the connection. */
-  async listen(signal: AbortSignal): Promise<void> {
-    const onError = (): void => {
-      this.#polls = true;
-    };
-    const listen = async (): Promise<void> => {
-      await this.#connection.store.listen?.(() => {
-        this.#polls = false;
-      }, signal);
-    };
-    await loop({ run: listen, onError, delay: () => LISTEN_PERIOD, clock: this.#clock, signal });
-  }
-
-  /** Shows why the database cannot be read, beside what was last read of it. */
-  fail(problem: string | undefined): void {
-    this.#problem = problem;
-    for (const listener of this.#listeners) listener();
-  }
-}
-
-async function look(
-  { store }: Connection,
-  clock: Clock,
-): Promise<Pick<Snapshot, "status" | "letters">> {
-  const status = await statusOf(store, clock.now());
-  const found = await store.deadLetters({ topic: undefined, after: undefined, limit: LETTERS });
-  const letters = found.map(
-    ({ id, topic, key, updatedAt, failedAttempts, maxAttempts, lastError }) => {
-      return { id, topic, key, updatedAt, failedAttempts, maxAttempts, lastError };
-    },
-  );
-  return { status, letters };
-}
-
-/** What others on this machine may see: counts, and which messages are dead, but no text of a receiver or a database. */
-function forOthers({ letters, problem, ...rest }: Snapshot): Snapshot {
-  return {
-    ...rest,
-    letters: letters.map(({ lastError, ...letter }) => ({
-      ...letter,
-      lastError: lastError && HIDDEN,
-    })),
-    problem: problem && HIDDEN,
-  };
-}
+const REPLAY = "/replay";
 
 /** `page [--port PORT]`: serves until the signal aborts. */
 export const page: Command = async (args, io) => {
@@ -136,6 +23,13 @@ export const page: Command = async (args, io) => {
   const { clock, signal } = io;
   const board = await Board.open(connection, clock);
   const token = randomBytes(16).toString("base64url");
+  const textOf = (error: unknown): string =>
+    problemText(error, [values.url, io.env["DATABASE_URL"]]);
+  const reply = ({ pathname, searchParams }: URL): Reply | undefined => {
+    if (pathname !== REPLAY) return undefined;
+    const isBegun = board.replay(searchParams.get("topic") ?? undefined, textOf, signal);
+    return isBegun ? textReply(202, "Replaying.") : textReply(409, "A replay is under way.");
+  };
   await using server = await serveLivePage<Snapshot>({
     clock,
     realClock,
@@ -146,15 +40,21 @@ export const page: Command = async (args, io) => {
     title: ({ database }) => `Outbox in ${database}`,
     main: mainOf,
     style: STYLE,
+    reply,
+    actions: new Set([REPLAY]),
+    // In the header alone: no other page can send that one.
+    refusal: (path, headers) =>
+      path === REPLAY && !hasToken(token, new URL("http://127.0.0.1"), headers)
+        ? textReply(403, "Open the address that the command has printed.")
+        : undefined,
   });
   const url = `${server.url}?token=${token}`;
   io.print(values.json ? jsonLine({ url }) : `${url}\n`);
-  const onError = (error: unknown): void =>
-    board.fail(problemText(error, [values.url, io.env["DATABASE_URL"]]));
+  const onError = (error: unknown): void => board.fail(textOf(error));
   const delay = (): number => PERIOD;
   const listening = board.listen(signal);
   await loop({ run: () => board.refresh(), onError, delay, immediate: false, clock, signal });
-  await listening;
+  await Promise.all([listening, board.replayed()]);
   return 0;
 };
 
@@ -191,6 +91,69 @@ function pollsOf({ polls }: Snapshot): string {
   return '<p id="polls">No notification arrives here: relays that connect in the same way look every pollInterval.</p>';
 }
 
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, each) => sum + each, 0);
+
+/** Bars of 60 minutes: what was delivered, and above it what failed. */
+function chartOf(id: string, { delivered, failed }: TopicView): string {
+  const [width, height] = [4, 32];
+  const most = Math.max(1, ...delivered.map((count, at) => count + (failed[at] ?? 0)));
+  const bar = (kind: string, at: number, from: number, count: number): string => {
+    if (count === 0) return "";
+    const size = Math.max(1, Math.round((count / most) * height));
+    const top = Math.max(0, height - Math.round((from / most) * height) - size);
+    return `<rect class="${kind}" x="${at * width}" y="${top}" width="${width - 1}" height="${size}"/>`;
+  };
+  const bars = delivered.map((count, at) => {
+    const bad = failed[at] ?? 0;
+    return `${bar("delivered", at, 0, count)}${bar("failed", at, count, bad)}`;
+  });
+  const label = `Of the last 60 minutes, the busiest had ${most}`;
+  const size = `viewBox="0 0 ${60 * width} ${height}" preserveAspectRatio="none"`;
+  return `<svg id="chart-${id}" role="img" aria-label="${label}" ${size}>${bars.join("")}</svg>`;
+}
+
+function buttonOf(topic: string | undefined, isDisabled: boolean): string {
+  const path = topic === undefined ? REPLAY : `${REPLAY}?topic=${encodeURIComponent(topic)}`;
+  const what = topic === undefined ? "all dead letters" : `the dead letters of ${safeText(topic)}`;
+  const ask = `Replay ${what}? Relays send them as fast as they can.`;
+  return `<button type="button" data-post="${escapeHtml(path)}" data-confirm="${escapeHtml(ask)}" aria-label="${escapeHtml(`Replay ${what}`)}"${isDisabled ? " disabled" : ""}>Replay${topic === undefined ? " all" : ""}</button>`;
+}
+
+function topicOf(view: TopicView, { status: { at }, replay, canReplay }: Snapshot): string {
+  const { topic, waiting, dead, isCut, oldest, delivered, failed } = view;
+  const id = topic === undefined ? "" : escapeHtml(encodeURIComponent(topic));
+  const more = isCut ? " or more" : "";
+  const facts: readonly (readonly [string, string | number])[] = [
+    ["delivered", sumOf(delivered)],
+    ["last minute", delivered.at(-2) ?? 0],
+    ["failed", sumOf(failed)],
+    ["waiting", `${waiting}${more}`],
+    ["oldest", oldest === undefined ? "–" : ageText(at - oldest)],
+    ["dead", `${dead}${more}`],
+  ];
+  const list = facts.map(([name, fact]) => `<div><dt>${name}</dt><dd>${fact}</dd></div>`);
+  const hasButton = canReplay && topic !== undefined && dead > 0;
+  const button = hasButton ? buttonOf(topic, replay?.isOver === false) : "";
+  return `<li><h3>${escapeHtml(topic === undefined ? "other topics" : safeText(topic))}</h3>
+${chartOf(id, view)}
+<dl id="facts-${id}">${list.join("")}</dl>
+<span id="act-${id}">${button}</span></li>`;
+}
+
+function topicsOf(snapshot: Snapshot): string {
+  const { topics } = snapshot;
+  if (topics.length === 0) return '<p id="quiet">No messages in the last hour.</p>';
+  return `<ul id="topics">${topics.map((view) => topicOf(view, snapshot)).join("\n")}</ul>`;
+}
+
+function replayOf(replay: Replay | undefined): string {
+  if (replay === undefined) return "";
+  const { topic, count, isOver, problem } = replay;
+  const what = topic === undefined ? `${count}` : `${count} of ${safeText(topic)}`;
+  if (!isOver) return `Replaying: ${what} so far.`;
+  return problem === undefined ? `Replayed ${what}.` : `Replayed ${what}, then stopped: ${problem}`;
+}
+
 /** The content of the page. */
 function mainOf(snapshot: Snapshot): string {
   const { database, status } = snapshot;
@@ -201,13 +164,37 @@ function mainOf(snapshot: Snapshot): string {
 <p id="problem" role="alert">${escapeHtml(problemOf(snapshot))}</p>
 <dl id="counts">${counts.join("")}<div><dt>next attempt</dt><dd>${escapeHtml(nextText(status))}</dd></div></dl>
 ${pollsOf(snapshot)}
+<h2>Topics, in the last hour</h2>
+${topicsOf(snapshot)}
 <h2>Dead letters</h2>
+<p id="replay" role="status">${escapeHtml(replayOf(snapshot.replay))}</p>
+<p id="all">${snapshot.canReplay && status.dead > 0 ? buttonOf(undefined, snapshot.replay?.isOver === false) : ""}</p>
 ${tableOf(snapshot)}`;
 }
 
-const STYLE = `#problem { color: light-dark(#ad1f1f, #ff8f85); font-weight: 600; }
+const STYLE = `#connection { float: none; text-align: right; }
+#about p { overflow-wrap: anywhere; }
+#problem { color: light-dark(#ad1f1f, #ff8f85); font-weight: 600; }
 dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2.5rem; margin: 0 0 1rem; }
 dt { opacity: 0.75; }
 dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; }
 tbody th { font-weight: 400; font-family: ui-monospace, monospace; font-size: 0.85em; white-space: nowrap; }
+ul { list-style: none; padding: 0; margin: 0; }
+li { display: grid; grid-template-columns: minmax(8rem, 1fr) 15rem 2.5fr 5rem; gap: 0.25rem 1.5rem; align-items: center; padding: 0.5rem 0; border-bottom: 1px solid color-mix(in srgb, currentcolor 20%, transparent); }
+li h3 { margin: 0; font-size: 1rem; overflow-wrap: anywhere; }
+li dl { display: grid; grid-template-columns: repeat(6, 1fr); gap: 0.25rem 0.75rem; margin: 0; }
+li dt { font-size: 0.8rem; }
+li dd { font-size: 1rem; overflow-wrap: anywhere; }
+svg { width: 100%; height: 2rem; background: color-mix(in srgb, currentcolor 7%, transparent); }
+.delivered { fill: light-dark(#2266aa, #7db7f0); }
+.failed { fill: light-dark(#ad1f1f, #ff8f85); }
+button { font: inherit; padding: 0.3rem 0.7rem; }
+#replay:empty, #all:empty { display: none; }
+@media (max-width: 60rem) {
+  li { grid-template-columns: 1fr auto; }
+  li svg, li dl { grid-column: 1 / -1; }
+  li span { grid-area: 1 / 2; }
+  li dl { grid-template-columns: repeat(3, 1fr); }
+  tbody th, td { min-width: 8rem; white-space: normal; overflow-wrap: anywhere; }
+}
 `;

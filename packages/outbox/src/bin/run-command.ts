@@ -32,6 +32,7 @@ const USAGE = `npx @holdfast/outbox COMMAND
 
   --url URL               postgres://, mysql:// or a folder of PGlite; default: DATABASE_URL
   --prefix PREFIX         the first part of the names of the tables; default: outbox_
+  --schema SCHEMA         the schema of the tables, on PostgreSQL; default: the first of search_path that has them
   --timeout SECONDS       the longest that one statement may take; default: 60
   --json                  JSON for programs, a line for each value
 `;

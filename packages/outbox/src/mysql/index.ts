@@ -4,8 +4,8 @@
  * @packageDocumentation
  */
 
-export type { MigrateOptions } from "../store/migration.ts";
-export { migrate, type SessionDatabase } from "./migrate.ts";
+export type { MigrateOptions, MigrationSqlOptions } from "../store/migration.ts";
+export { migrate, migrationSql, type SessionDatabase } from "./migrate.ts";
 export {
   type MySqlConnection,
   MySqlDatabase,

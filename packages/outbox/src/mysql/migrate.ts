@@ -1,12 +1,16 @@
-import { requireMethods } from "@holdfast/kit";
+import { createTableSql } from "@holdfast/controller/mysql-lock";
+import { read, requireMethods } from "@holdfast/kit";
 import type { Queryable } from "../store/database.ts";
 import {
   applyMissing,
+  MIGRATE_OPTIONS,
+  MIGRATION_SQL_OPTIONS,
   type MigrateOptions,
+  type MigrationSqlOptions,
   missingIn,
   missingSql,
-  prefixOf,
   type Schema,
+  sqlFrom,
 } from "../store/migration.ts";
 import { migrationsOf } from "./migrations.ts";
 import { hasNumber } from "./read-committed.ts";
@@ -52,7 +56,7 @@ export async function migrate(
   options: MigrateOptions = {},
 ): Promise<readonly number[]> {
   requireMethods("database", database, ["session"]);
-  const prefix = prefixOf(options);
+  const { prefix = "outbox_" } = read("options", options, "migrate", MIGRATE_OPTIONS);
   const schema = schemaOf(prefix);
   return await database.session(async (session) => {
     // A program that may not create tables can start once they are there.
@@ -90,9 +94,34 @@ export function pendingSql(on: Queryable, prefix: string): Promise<readonly stri
   return missingSql(on, schemaOf(prefix));
 }
 
+/**
+ * The SQL of all tables of an outbox, for a tool of your own: Flyway, Prisma, Drizzle, `mysql`. It needs no database.
+ * Afterwards {@link migrate} finds nothing to do. The tables are in the database that the tool uses.
+ *
+ * A later version of this package may have further migrations: print those alone with `from`.
+ *
+ * @param options - see `MigrationSqlOptions`
+ * @returns statements, each with a semicolon and a line end after it
+ * @throws RangeError or TypeError that names the option
+ *
+ * @example
+ * ```ts
+ * import { migrationSql } from "@holdfast/outbox/mysql";
+ *
+ * const sql = migrationSql({ from: 2, lock: false });
+ * console.log(sql.includes("CREATE TABLE IF NOT EXISTS outbox_message (")); // => false
+ * ```
+ */
+export function migrationSql(options: MigrationSqlOptions = {}): string {
+  const given = read("options", options, "migrationSql", MIGRATION_SQL_OPTIONS);
+  const { prefix = "outbox_", lock = true } = given;
+  return sqlFrom(given, schemaOf(prefix), lock ? [createTableSql()] : []);
+}
+
 function schemaOf(prefix: string): Schema {
   return {
     prefix,
+    before: [],
     migrations: migrationsOf(prefix),
     createTable: `CREATE TABLE IF NOT EXISTS ${prefix}migration (number INT PRIMARY KEY, name VARCHAR(255) NOT NULL)
       ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin`,

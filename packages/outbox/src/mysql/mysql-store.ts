@@ -15,6 +15,7 @@ import {
   savedMessages,
 } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
+import { type Activity, activityFrom } from "../store/activity.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
   type Queryable,
@@ -59,8 +60,8 @@ const MAX_PART = 512 * 1_024;
 /** Options for {@link MySqlStore}. */
 export interface MySqlStoreOptions {
   /**
-   * The first part of the names of its tables, as given to `migrate`: 1 to 30 lower case letters and
-   * underscores.
+   * The first part of the names of its tables, as given to `migrate`: 1 to 30 lower case letters, digits and
+   * underscores, not a digit first.
    *
    * @defaultValue `"outbox_"`
    */
@@ -324,6 +325,13 @@ export class MySqlStore implements OutboxStore<Queryable> {
   async oldest(signal?: AbortSignal): Promise<number | undefined> {
     const [row] = await this.#database.query(this.#sql.oldest, [], signal);
     return row === undefined ? undefined : Number(row["oldest"]);
+  }
+
+  async activity(since: number, signal?: AbortSignal): Promise<readonly Activity[]> {
+    const rows = await this.#database.query(this.#sql.activity(since), [], signal);
+    return activityFrom(
+      rows.map((row) => ({ ...row, topic: textOf(String(row["topic_digits"])) })),
+    );
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {

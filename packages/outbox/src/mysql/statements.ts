@@ -1,5 +1,6 @@
 import { requireFinite, requireWhole } from "@holdfast/kit";
 import type { PendingMessage } from "../message/pending-message.ts";
+import { ACTIVITY_LIMIT, SLOT } from "../store/activity.ts";
 import { BACKLOG_LIMIT, type ClaimFilter, type MessageOrder } from "../store/outbox-store.ts";
 
 // A statement with parameters is prepared, and stays on the server: its text is constant, but for the lengths of lists.
@@ -64,6 +65,8 @@ export interface Statements {
   readonly find: string;
   readonly backlog: string;
   readonly counts: string;
+  /** Messages by status, topic and slot, since which slots are told apart. */
+  activity(since: number): string;
   readonly fail: string;
   readonly recover: string;
   readonly deadLetter: string;
@@ -153,6 +156,7 @@ export function statementsOf(prefix: string, order: MessageOrder): Statements {
       INSERT INTO ${prefix}topic (topic, paused_at) VALUES (X'${digitsOf(topic)}', ${instantOf("now", now)})
       ON DUPLICATE KEY UPDATE topic = topic`,
     resume: (topic) => `DELETE FROM ${prefix}topic WHERE topic = X'${digitsOf(topic)}'`,
+    activity: (since) => activityOf(message, instantOf("since", since)),
     counts: `SELECT status, COUNT(*) AS messages FROM ${message} GROUP BY status`,
   };
 }
@@ -220,6 +224,21 @@ function onceStatements(once: string): Pick<Statements, OnceStatement> {
       ORDER BY until LIMIT ${limitOf(limit)} FOR UPDATE SKIP LOCKED`,
     removeOnce: `DELETE FROM ${once} WHERE kind = ? AND \`key\` = ?`,
   };
+}
+
+/** The newest of each status, but of those that are pending the oldest. */
+function activityOf(message: string, since: string): string {
+  const slot = `CASE WHEN updated_at >= ${since} THEN FLOOR(updated_at / ${SLOT}) * ${SLOT} END`;
+  const parts = ["delivered", "dead", "retrying", "pending"].map((status) => {
+    const among = status === "delivered" ? `AND updated_at >= ${since}` : "";
+    return `(
+      SELECT status, HEX(topic) AS topic_digits, ${slot} AS slot, created_at FROM ${message} FORCE INDEX (message_status)
+      WHERE status = '${status}' ${among}
+      ORDER BY updated_at ${status === "pending" ? "ASC" : "DESC"} LIMIT ${ACTIVITY_LIMIT})`;
+  });
+  return `
+    SELECT status, topic_digits, slot, COUNT(*) AS messages, MIN(created_at) AS oldest
+    FROM (${parts.join(" UNION ALL ")}) AS found GROUP BY status, topic_digits, slot`;
 }
 
 type ClaimStatement =

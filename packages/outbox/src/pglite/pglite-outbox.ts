@@ -54,7 +54,7 @@ export class PGliteOutbox extends OutboxService<Queryable> {
    */
   constructor(options: PGliteOutboxOptions) {
     const given = read("options", options, "PGliteOutbox", PGLITE_OUTBOX_OPTIONS);
-    const { pglite, prefix: _prefix, order: _order, ...service } = given;
+    const { pglite, prefix: _prefix, schema: _schema, order: _order, ...service } = given;
     super(service, inPostgres(new PGliteDatabase(pglite), pglite, given));
   }
 }

@@ -4,8 +4,14 @@
  * @packageDocumentation
  */
 
-export type { MigrateOptions } from "../store/migration.ts";
-export { migrate } from "./migrate.ts";
+export type { MigrateOptions, MigrationSqlOptions } from "../store/migration.ts";
+export type { InSchema } from "./in-schema.ts";
+export {
+  migrate,
+  migrationSql,
+  type PostgresMigrateOptions,
+  type PostgresMigrationSqlOptions,
+} from "./migrate.ts";
 export {
   type PgClient,
   PgDatabase,

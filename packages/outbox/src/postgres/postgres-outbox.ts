@@ -9,7 +9,7 @@ import {
   onPoolError,
 } from "../service/outbox-service.ts";
 import type { Queryable } from "../store/database.ts";
-import { migrate } from "./migrate.ts";
+import { lockTable, migrate } from "./migrate.ts";
 import { PgDatabase, type PgPool } from "./pg-database.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import {
@@ -59,7 +59,7 @@ export class PostgresOutbox extends OutboxService<Queryable> {
    */
   constructor(options: PostgresOutboxOptions) {
     const given = read("options", options, "PostgresOutbox", POSTGRES_OUTBOX_OPTIONS);
-    const { pool, prefix, order, ...service } = given;
+    const { pool, prefix, schema, order, ...service } = given;
     const database = new PgDatabase(pool, onPoolError(service));
     super(service, inPostgres(database, pool, given));
   }
@@ -69,12 +69,16 @@ export class PostgresOutbox extends OutboxService<Queryable> {
 export function inPostgres(
   database: PostgresDatabase,
   client: PostgresClient,
-  { prefix, order, random }: PostgresStoreOptions & Pick<OutboxServiceOptions, "random">,
+  { prefix, schema, order, random }: PostgresStoreOptions & Pick<OutboxServiceOptions, "random">,
 ): Backend<Queryable> {
   return {
-    store: new PostgresStore(database, { prefix, order }),
-    lock: new PostgresLock(client, { name: lockNameOf(prefix), random }),
+    store: new PostgresStore(database, { prefix, schema, order }),
+    lock: new PostgresLock(client, {
+      name: lockNameOf(prefix),
+      table: lockTable({ schema }),
+      random,
+    }),
     transaction: (work) => database.transaction(work),
-    migrate: () => migrate(database, { prefix }),
+    migrate: () => migrate(database, { prefix, schema }),
   };
 }

@@ -7,6 +7,7 @@ import {
   savedMessages,
 } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
+import { type Activity, activityFrom } from "../store/activity.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
   type Queryable,
@@ -34,6 +35,7 @@ import {
 import { readClaimed } from "../store/read-claimed.ts";
 import { StaleFenceError } from "../store/stale-fence-error.ts";
 import { ClaimStatements, filterOf, STEP } from "./claim-statements.ts";
+import { type InSchema, qualified, schemaName } from "./in-schema.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { channelOf, insertParams, insertSql, type Statements, statementsOf } from "./statements.ts";
 
@@ -42,14 +44,15 @@ const PARK_STEPS = 10;
 
 export const POSTGRES_STORE_OPTIONS: Kinds<PostgresStoreOptions> = {
   prefix: tablePrefix,
+  schema: schemaName,
   order: messageOrder,
 };
 
 /** Options for {@link PostgresStore}. */
-export interface PostgresStoreOptions {
+export interface PostgresStoreOptions extends InSchema {
   /**
-   * The first part of the names of its tables, as given to `migrate`: 1 to 30 lower case letters and
-   * underscores.
+   * The first part of the names of its tables, as given to `migrate`: 1 to 30 lower case letters, digits and
+   * underscores, not a digit first.
    *
    * @defaultValue `"outbox_"`
    */
@@ -84,6 +87,8 @@ export class PostgresStore implements OutboxStore<Queryable> {
   readonly #claims: ClaimStatements;
   readonly #prefix: string;
   readonly #table: string;
+  /** The channel and the payload of notifications. */
+  readonly #signal: readonly [string, string];
   /** The last key that was checked for messages to unpark. */
   #healed = "";
   /** Whether statements outside a transaction run at READ COMMITTED; undefined if it is not known. */
@@ -96,16 +101,21 @@ export class PostgresStore implements OutboxStore<Queryable> {
   constructor(database: PostgresDatabase, options: PostgresStoreOptions = {}) {
     requireMethods("database", database, ["query", "transaction"]);
     const given = read("options", options, "PostgresStore", POSTGRES_STORE_OPTIONS);
-    const { prefix = "outbox_", order = "none" } = given;
+    const { prefix = "outbox_", schema = "", order = "none" } = given;
     this.order = order;
     this.#database = database;
-    this.#sql = statementsOf(prefix);
-    this.#prefix = prefix;
-    this.#table = `${prefix}message`;
+    this.#prefix = qualified(given, prefix);
+    this.#sql = statementsOf(this.#prefix);
+    this.#table = qualified(given, `${prefix}message`);
+    this.#signal = [channelOf(prefix), schema];
     this.#claims = new ClaimStatements(this.#table, order);
     if (database.listen !== undefined)
       this.listen = async (onNotify, signal) => {
-        await database.listen?.(channelOf(prefix), () => onNotify(), signal);
+        // A payload without a schema may be of these tables: its sender finds them by search_path.
+        const onPayload = (payload: string): void => {
+          if (schema === "" || payload === "" || payload === schema) onNotify();
+        };
+        await database.listen?.(channelOf(prefix), onPayload, signal);
       };
   }
 
@@ -184,7 +194,7 @@ export class PostgresStore implements OutboxStore<Queryable> {
   }
 
   async notify(): Promise<void> {
-    await this.#database.query(this.#sql.notify);
+    await this.#database.query(this.#sql.notify, this.#signal);
   }
 
   async pause(topic: string, now: number): Promise<boolean> {
@@ -321,6 +331,10 @@ export class PostgresStore implements OutboxStore<Queryable> {
   async oldest(signal?: AbortSignal): Promise<number | undefined> {
     const [row] = await this.#query(this.#sql.oldest, [], signal);
     return row === undefined ? undefined : Number(row["oldest"]);
+  }
+
+  async activity(since: number, signal?: AbortSignal): Promise<readonly Activity[]> {
+    return activityFrom(await this.#query(this.#sql.activity, [since], signal));
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {

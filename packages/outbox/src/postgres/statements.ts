@@ -1,5 +1,6 @@
 import type { PendingMessage } from "../message/pending-message.ts";
 import { BACKLOG_LIMIT } from "../store/outbox-store.ts";
+import { activityOf } from "./activity-statement.ts";
 import {
   ALONE,
   COLUMNS,
@@ -30,6 +31,7 @@ type OtherStatement =
   | "find"
   | "backlog"
   | "oldest"
+  | "activity"
   | "counts"
   | "removeDelivered"
   | "pause"
@@ -41,7 +43,7 @@ export type Statements = Readonly<
   Record<ClaimStatement | DeadLetterStatement | OtherStatement, string>
 >;
 
-/** The channel of notifications. */
+/** The channel of notifications. Outboxes of several schemas share it: the schema is the payload. */
 export function channelOf(prefix: string): string {
   return `${prefix}saved`;
 }
@@ -140,6 +142,7 @@ export function insertParams(
   return shape.isList ? columns : columns.flat();
 }
 
+/** @param prefix - with the schema before it, if there is one */
 export function statementsOf(prefix: string): Statements {
   const message = `${prefix}message`;
   return {
@@ -178,7 +181,7 @@ export function statementsOf(prefix: string): Statements {
     /** The messages that have unique keys. */
     holders: `SELECT key, message_id FROM ${prefix}once WHERE kind = 'message' AND key = ANY ($1::text[])`,
     /** Without a flush to disk: the lock of all notifications of the server is held until the commit is over. */
-    notify: `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${channelOf(prefix)}', '')`,
+    notify: "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
     find: `SELECT ${COLUMNS} FROM ${message} m WHERE id = $1`,
     backlog: ["pending", "retrying", "dead"]
       .map((status) => limitedCount(message, status))
@@ -191,6 +194,7 @@ export function statementsOf(prefix: string): Statements {
       ON CONFLICT DO NOTHING RETURNING topic`,
     resume: `DELETE FROM ${prefix}topic WHERE topic = $1 RETURNING topic`,
     pausedTopics: `SELECT topic FROM ${prefix}topic ORDER BY topic COLLATE "C"`,
+    activity: activityOf(message),
     counts: `SELECT status, count(*)::integer AS messages FROM ${message} GROUP BY status`,
     removeDelivered: `
       DELETE FROM ${message} WHERE id IN (

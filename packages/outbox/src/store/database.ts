@@ -52,8 +52,8 @@ export const tablePrefix: Kind = kind("tablePrefix", requirePrefix);
 
 export function requirePrefix(name: string, prefix: string): void {
   requireString(name, prefix);
-  if (!/^[a-z_]{1,30}$/.test(prefix))
+  if (!/^[a-z_][a-z\d_]{0,29}$/.test(prefix))
     throw new RangeError(
-      `${name} must be 1 to 30 lower case letters and underscores, got ${JSON.stringify(prefix.slice(0, 60))}`,
+      `${name} must be 1 to 30 lower case letters, digits and underscores, not a digit first, got ${JSON.stringify(prefix.slice(0, 60))}`,
     );
 }

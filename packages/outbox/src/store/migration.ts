@@ -1,4 +1,4 @@
-import { type Kinds, read } from "@holdfast/kit";
+import { flag, type Kinds, whole } from "@holdfast/kit";
 import { type Queryable, tablePrefix } from "./database.ts";
 
 export const MIGRATE_OPTIONS: Kinds<MigrateOptions> = { prefix: tablePrefix };
@@ -6,11 +6,34 @@ export const MIGRATE_OPTIONS: Kinds<MigrateOptions> = { prefix: tablePrefix };
 /** Options for `migrate`. */
 export interface MigrateOptions {
   /**
-   * The first part of the names of the tables: 1 to 30 lower case letters and underscores.
+   * The first part of the names of the tables: 1 to 30 lower case letters, digits and underscores, not a digit first.
    *
    * @defaultValue `"outbox_"`
    */
   readonly prefix?: string | undefined;
+}
+
+export const MIGRATION_SQL_OPTIONS: Kinds<MigrationSqlOptions> = {
+  ...MIGRATE_OPTIONS,
+  from: whole(1),
+  lock: flag,
+};
+
+/** Options for `migrationSql`. */
+export interface MigrationSqlOptions extends MigrateOptions {
+  /**
+   * The number of the first migration, for a database that has those before it.
+   *
+   * @defaultValue `1`
+   */
+  readonly from?: number | undefined;
+
+  /**
+   * Whether the table of the default lock is among them. Without it, give the outbox a `lock`.
+   *
+   * @defaultValue `true`
+   */
+  readonly lock?: boolean | undefined;
 }
 
 /** One step of the schema. Once released it is never changed: another one follows. */
@@ -23,19 +46,16 @@ export interface Migration {
 
 /** The tables of an outbox in one kind of database. */
 export interface Schema {
+  /** With what qualifies it before it, if anything does. */
   readonly prefix: string;
+  /** Run before all others. */
+  readonly before: readonly string[];
   /** Creates the table of the applied migrations if it does not exist. */
   readonly createTable: string;
   /** All of them, in the order in which they are applied. */
   readonly migrations: readonly Migration[];
   /** Reads a row if a table of the name exists. A text `restriction` says why its rows are hidden. */
   readonly exists: string;
-}
-
-/** @throws RangeError or TypeError that names the option */
-export function prefixOf(options: MigrateOptions): string {
-  const { prefix = "outbox_" } = read("options", options, "migrate", MIGRATE_OPTIONS);
-  return prefix;
 }
 
 /** The migrations that are not applied yet. */
@@ -53,7 +73,7 @@ export async function missingIn(on: Queryable, schema: Schema): Promise<readonly
 
 /** Applies the missing migrations, and returns their numbers. */
 export async function applyMissing(on: Queryable, schema: Schema): Promise<readonly number[]> {
-  await on.query(schema.createTable);
+  for (const statement of [...schema.before, schema.createTable]) await on.query(statement);
   const missing = await missingIn(on, schema);
   for (const statement of statementsOf(missing, schema)) await on.query(statement);
   return missing.map(({ number }) => number);
@@ -62,7 +82,23 @@ export async function applyMissing(on: Queryable, schema: Schema): Promise<reado
 /** The statements that {@link applyMissing} would run now; none if the tables are up to date. */
 export async function missingSql(on: Queryable, schema: Schema): Promise<readonly string[]> {
   const missing = await missingIn(on, schema);
-  return missing.length === 0 ? [] : [schema.createTable, ...statementsOf(missing, schema)];
+  const { before, createTable } = schema;
+  return missing.length === 0 ? [] : [...before, createTable, ...statementsOf(missing, schema)];
+}
+
+/** The statements of all migrations from a number on, with those before and after them, as text. */
+export function sqlFrom(
+  { from = 1 }: MigrationSqlOptions,
+  schema: Schema,
+  after: readonly string[],
+): string {
+  const { before, createTable, migrations } = schema;
+  const last = migrations.length;
+  if (from > last)
+    throw new RangeError(`options.from must be at most ${last}, the last migration, got ${from}`);
+  const chosen = migrations.filter(({ number }) => number >= from);
+  const all = [...before, createTable, ...statementsOf(chosen, schema), ...after];
+  return all.map((statement) => `${statement};\n`).join("");
 }
 
 /** Numbers and names are ours, so they are part of the text. */

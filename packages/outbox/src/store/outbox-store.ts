@@ -1,5 +1,6 @@
 import { type Kind, kind } from "@holdfast/kit";
 import type { Message, MessageStatus, NewMessage, SavedMessage } from "../message/message.ts";
+import type { Activity } from "./activity.ts";
 import type { Claim, Claimed } from "./claim.ts";
 import type { Statement } from "./database.ts";
 
@@ -295,6 +296,14 @@ export interface OutboxStore<Tx> {
 
   /** The instant at which the oldest message that is neither delivered nor dead was saved; undefined without one. Optional. */
   oldest?(signal?: AbortSignal): Promise<number | undefined>;
+
+  /**
+   * What has happened in each topic. It reads at most 10,000 messages of each status: the newest, and of those that are
+   * pending the first. Messages that a relay holds, or that wait behind another one of their key, may be missing. Optional.
+   *
+   * @param since - the instant since which slots are told apart; delivered messages of before are left out
+   */
+  activity?(since: number, signal?: AbortSignal): Promise<readonly Activity[]>;
 
   /** The number of messages of each status. Reads the whole table. */
   counts(): Promise<Readonly<Record<MessageStatus, number>>>;

@@ -8,6 +8,7 @@ import {
   savedMessages,
 } from "../message/pending-message.ts";
 import { bytesOf } from "../message/stored-payload.ts";
+import { type Activity, activityFrom, SLOT } from "../store/activity.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
   BACKLOG_LIMIT,
@@ -311,6 +312,19 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
     return instants.length === 0
       ? undefined
       : instants.reduce((one, other) => Math.min(one, other));
+  }
+
+  async activity(since: number): Promise<readonly Activity[]> {
+    const rows = new Map<string, { messages: number; oldest: number }>();
+    for (const { message } of this.#entries.values()) {
+      const { status, topic, updatedAt, createdAt } = message;
+      if (status === "delivered" && updatedAt < since) continue;
+      const slot = updatedAt < since ? undefined : Math.floor(updatedAt / SLOT) * SLOT;
+      const name = JSON.stringify({ status, topic, slot });
+      const { messages, oldest } = rows.get(name) ?? { messages: 0, oldest: createdAt };
+      rows.set(name, { messages: messages + 1, oldest: Math.min(oldest, createdAt) });
+    }
+    return activityFrom([...rows].map(([name, counted]) => ({ ...JSON.parse(name), ...counted })));
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { deferred } from "@holdfast/kit";
+import { describe, expect, it, vi } from "vitest";
 import { CommandWorld, message } from "./fake-io.ts";
 
 // Sockets are real here, and time is not.
@@ -88,6 +89,81 @@ describe("npx @holdfast/outbox page", () => {
       await end();
     },
   );
+
+  it("shows each topic of the last hour, and replays one by the token in the header alone", async () => {
+    const world = new CommandWorld();
+    const ids = Array.from({ length: 250 }, (_, i) => message(i + 1));
+    await world.die([...ids, message(251, { topic: "<b>&" }), message(252, { topic: "<b>&" })]);
+    await world.store.transaction((tx) => world.store.save(tx, message(253), world.clock.now()));
+    const { url, at, state, end } = await serve(world);
+    const html = await (await fetch(url)).text();
+    expect(html).toContain("<h3>&lt;b&gt;&amp;</h3>");
+    expect(html).toContain('data-post="/replay?topic=%3Cb%3E%26"');
+    const own = { authorization: `Bearer ${url.searchParams.get("token")}` };
+    const ask = async (method: string, headers = {}, path = "replay?topic=orders") => {
+      const reply = await fetch(new URL(`/${path}`, url), { method, headers });
+      return [reply.status, (await reply.text()).trim()];
+    };
+    const stranger = await (await fetch(url.origin)).text();
+    expect(stranger).toContain("<h3>orders</h3>");
+    expect(stranger).not.toContain("data-post");
+    expect(await ask("GET", own)).toEqual([405, "Use POST."]);
+    for (const headers of [{}, { authorization: "Bearer AAAAAAAAAAAAAAAAAAAAAA" }])
+      expect(await ask("POST", headers)).toEqual([403, expect.any(String)]);
+    expect(
+      await ask("POST", {}, `replay?topic=orders&token=${url.searchParams.get("token")}`),
+    ).toEqual([403, expect.any(String)]);
+    expect(await state()).toMatchObject({ status: { dead: 252 } });
+
+    const held = deferred<void>();
+    const replay = world.store.replay.bind(world.store);
+    const sizes: number[] = [];
+    world.store.replay = async (...args) => {
+      sizes.push(await replay(...args));
+      if (sizes.length === 2) await held.promise;
+      return sizes.at(-1) ?? 0;
+    };
+    expect(await ask("POST", own)).toEqual([202, "Replaying."]);
+    await vi.waitFor(() => expect(sizes).toHaveLength(2));
+    expect(await state()).toMatchObject({ replay: { topic: "orders", count: 100, isOver: false } });
+    expect(await ask("POST", own, "replay")).toEqual([409, "A replay is under way."]);
+    expect(await (await fetch(url)).text()).toMatch(
+      /<button [^>]*aria-label="Replay all dead letters" disabled>/,
+    );
+    held.resolve();
+    await vi.waitFor(async () =>
+      expect(await state()).toMatchObject({ replay: { count: 250, isOver: true } }),
+    );
+    await world.clock.step(2_000);
+    expect(await (await fetch(at(""))).text()).toContain(">Replayed 250 of orders.</p>");
+    expect(await state()).toMatchObject({ status: { dead: 2, pending: 251 } });
+    await end();
+  });
+
+  it("shows why a replay has stopped, to its user alone, and stops it between portions at its end", async () => {
+    const world = new CommandWorld();
+    await world.die(Array.from({ length: 201 }, (_, i) => message(i + 1)));
+    const { url, end } = await serve(world);
+    const headers = { authorization: `Bearer ${url.searchParams.get("token")}` };
+    const { replay } = world.store;
+    world.store.replay = () => Promise.reject(new Error("permission denied s3cret"));
+    const ask = () => fetch(new URL("/replay", url), { method: "POST", headers });
+    await ask();
+    const stopped = ">Replayed 0, then stopped: permission denied s3cret</p>";
+    await vi.waitFor(async () => expect(await (await fetch(url)).text()).toContain(stopped));
+    expect(await (await fetch(url.origin)).text()).not.toContain("s3cret");
+    const held = deferred<void>();
+    world.store.replay = async (...args) => {
+      await held.promise;
+      return await replay.apply(world.store, args);
+    };
+    await ask();
+    const ended = end();
+    held.resolve();
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+    expect((await world.store.backlog()).dead).toBe(101);
+    expect([world.clock.waiters(), world.open]).toEqual([0, 0]);
+  });
 
   it("tells that no notification arrives, while that is so", async () => {
     const world = new CommandWorld();

@@ -199,7 +199,7 @@ describe("npx @holdfast/outbox", () => {
     const world = new CommandWorld();
     const { stderr } = await world.run(["status", "--prefix", "a; drop"], { connect });
     expect(stderr).toBe(
-      'error: --prefix must be 1 to 30 lower case letters and underscores, got "a; drop"\n',
+      'error: --prefix must be 1 to 30 lower case letters, digits and underscores, not a digit first, got "a; drop"\n',
     );
   });
 

@@ -65,6 +65,16 @@ const queries: [string, string, unknown[], string[]][] = [
   ["removed", sql.remove(8), SEQUENCES, PRIMARY],
   ["oldest", sql.oldest, [], ["outbox_message ref message_open_since"]],
   [
+    "activity",
+    sql.activity(T),
+    [],
+    [
+      "<derived2> ALL null filesort",
+      "outbox_message range message_status",
+      ...["dead", "retrying", "pending"].map(() => "outbox_message ref message_status"),
+    ],
+  ],
+  [
     "backlog",
     sql.backlog,
     [],

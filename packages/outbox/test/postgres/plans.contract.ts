@@ -41,6 +41,7 @@ const queries: [string, string, unknown[], string[]][] = [
   ["delivered long ago", sql.removeDelivered, [T, 10], REMOVED],
   ["backlog", sql.backlog, [], named("alone_topic", "claimed", "dead", "parked", "topic")],
   ["oldest", sql.oldest, [], named("open_since")],
+  ["activity", sql.activity, [T], named("dead", "delivered", "topic")],
   ["due in order", ordered.claim(ALL), claimOf(), named("due", "key", "pkey")],
   [
     "due of the others in order",

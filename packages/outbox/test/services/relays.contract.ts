@@ -1,6 +1,6 @@
 import { realClock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
-import { type Message, type Publisher, Relay } from "@holdfast/outbox";
+import { type Message, Outbox, type Publisher, Relay } from "@holdfast/outbox";
 import { poll } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
 import { sample } from "../sample.ts";
@@ -9,7 +9,7 @@ import type { ConnectedStore } from "./connected-store.ts";
 const MESSAGES = 300;
 
 /** A receiver that fails every third attempt, and sees when two attempts of a message overlap. */
-class Receiver implements Publisher {
+export class Receiver implements Publisher {
   readonly delivered: string[] = [];
   readonly #busy = new Set<string>();
   overlaps = 0;
@@ -36,7 +36,10 @@ class Receiver implements Publisher {
  *
  * @param open - makes a database with the tables of the outbox, and gives what connects to it
  */
-export function testRelays<Tx>(name: string, open: () => Promise<() => ConnectedStore<Tx>>): void {
+export function testRelays<Tx extends object>(
+  name: string,
+  open: () => Promise<() => ConnectedStore<Tx>>,
+): void {
   describe(`relays on ${name}`, () => {
     it.each([2, 5])(
       "%i at once deliver each message once, and none by two at a time",
@@ -125,6 +128,45 @@ export function testRelays<Tx>(name: string, open: () => Promise<() => Connected
       await delivers(100);
       stop.abort();
       await Promise.all(runs);
+    });
+
+    it("send what is replayed while the replay goes on", async () => {
+      const connect = await open();
+      await using own = connect();
+      const { store } = own;
+      const now = Date.now() - 60_000;
+      await own.transaction(async (tx) => {
+        for (let number = 1; number <= MESSAGES; number++)
+          await store.save(tx, sample(number), now);
+      });
+      const claimed = await store.claim({ relay: "a", now, until: now + 1, limit: MESSAGES });
+      const failure = { now, error: "refused", dueAt: undefined };
+      await store.write(claimed.claims.map((claim) => ({ type: "failed", claim, failure })));
+      const { deadLetters } = new Outbox({ store, onCommitted: () => {} });
+      await using other = connect();
+      const sent: number[] = [];
+      const sends = async (): Promise<void> => {
+        const at = Date.now() + 60_000;
+        // No lock of the portion is left, and none of the others is taken.
+        const request = { relay: "b", now: at, until: at + 60_000, limit: MESSAGES };
+        const { claims } = await other.store.claim(request);
+        await other.store.write(claims.map((claim) => ({ type: "delivered", claim, now: at })));
+        sent.push(claims.length);
+      };
+      const { replay } = store;
+      store.replay = async (...args) => {
+        const count = await replay.apply(store, args);
+        await sends();
+        return count;
+      };
+      const told: number[] = [];
+      const onProgress = (count: number) => told.push(count);
+      expect(await deadLetters.replay("all", { portion: 120, onProgress })).toBe(MESSAGES);
+      expect([told, sent]).toEqual([
+        [120, 240, 300],
+        [120, 120, 60],
+      ]);
+      expect(await store.counts()).toMatchObject({ dead: 0, delivered: MESSAGES });
     });
   });
 }

@@ -23,6 +23,8 @@ export interface StoreUnderTest<Tx> {
 
 const T = 1_700_000_000_000;
 
+const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
+
 const circular: Record<string, unknown> = {};
 circular["self"] = circular;
 
@@ -937,6 +939,38 @@ export function testStore<Tx>(
       await fail(store, second, failure(T, T + 9));
       await fail(store, third, failure(T, undefined));
       expect(await store.backlog()).toEqual({ pending: 1, retrying: 1, dead: 1 });
+    });
+
+    it("tells what has happened in each topic, in slots of ten seconds", async () => {
+      await transaction(async (tx) => {
+        for (let number = 1; number <= 7; number++)
+          await store.save(tx, sample(number, { topic: number < 6 ? "a" : "b " }), T + number);
+      });
+      const [one, two, three, four] = (await claim(T + 4)).claims as Claim[];
+      await deliver(store, one as Claim, T + 20_000);
+      await deliver(store, two as Claim, T + 29_999);
+      await fail(store, three as Claim, failure(T + 30_000, T + 1e6));
+      await fail(store, four as Claim, failure(T + 9_999, undefined));
+      const activity = async (since: number) => {
+        const found = await store.activity?.(since);
+        return found?.map(({ topic, status, slot, count, oldest, isCut }) => {
+          expect(isCut).toBe(false);
+          return [topic, status, slot === undefined ? undefined : slot - T, count, oldest - T];
+        });
+      };
+      const waiting = [
+        ["a", "pending", 0, 1, 5],
+        ["b ", "pending", 0, 2, 6],
+      ];
+      const retrying = ["a", "retrying", 30_000, 1, 3];
+      const all = [["a", "dead", 0, 1, 4], ["a", "delivered", 20_000, 2, 1], ...waiting, retrying];
+      expect((await activity(T))?.sort(byText)).toEqual(all.sort(byText));
+      const later = [
+        ["a", "dead", undefined, 1, 4],
+        ...waiting.map(([topic, status, , ...rest]) => [topic, status, undefined, ...rest]),
+        retrying,
+      ];
+      expect((await activity(T + 30_000))?.sort(byText)).toEqual(later.sort(byText));
     });
 
     it("finds a message by its id in any case, and none by an invalid UUID", async () => {
