@@ -65,6 +65,7 @@ module.exports = {
     "mysql-lock": ["election", "sql-lock", "npm:mysql2"],
     "redis-lock": ["election"],
     manager: ["."],
+    recording: [".", "manager"],
     prometheus: [".", "queue", "npm:prom-client"],
     opentelemetry: [".", "npm:@opentelemetry/api"],
   },
@@ -104,7 +105,7 @@ module.exports = {
     schema: [],
     conversion: ["schema"],
     object: ["schema", "conversion"],
-    transport: [".", "@holdfast/kit/node"],
+    transport: [".", "@holdfast/controller/recording", "@holdfast/kit/node"],
     client: [".", "object", "transport", "@holdfast/wait/go"],
     cache: ["object"],
     reflect: [".", "object", "transport", "client", "cache"],
@@ -130,6 +131,7 @@ module.exports = {
       "helper",
       "election",
       "webhook",
+      "@holdfast/controller/recording",
       "@holdfast/kit/node",
     ],
     prometheus: [
@@ -172,6 +174,7 @@ module.exports = {
       "@holdfast/controller",
       "@holdfast/explore",
     ],
+    recording: ["@holdfast/controller", "@holdfast/controller/recording"],
     "fast-check": [
       "object",
       "crd-rules",
