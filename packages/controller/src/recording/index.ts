@@ -8,6 +8,6 @@ export type { Foreign } from "./foreign.ts";
 export { type Divergence, Player, type PlayerOptions, type Replayed } from "./player.ts";
 export { Recorder, type RecorderOptions } from "./recorder.ts";
 export { type Head, openRecording, Recording } from "./recording.ts";
-export { type RecordingOptions, readRecording } from "./recording-options.ts";
+export { RECORDING_OPTIONS, type RecordingOptions } from "./recording-options.ts";
 export type { Redactor } from "./redactor.ts";
 export { type Course, type Line, type Live, type OpenCall, Tape } from "./tape.ts";

@@ -4,13 +4,13 @@ import {
   func,
   type Kinds,
   kind,
-  read,
   requireArray,
   required,
   requireFunction,
   text,
 } from "@holdfast/kit";
 
+/** The values that each option of {@link RecordingOptions} may have, for a program that offers them. */
 export const RECORDING_OPTIONS: Kinds<RecordingOptions> = {
   directory: required(text),
   maxBytes: count,
@@ -78,15 +78,6 @@ export interface RecordingOptions {
    * @defaultValue none: base64, MD5 and SHA digests are known
    */
   readonly derive?: readonly ((secret: string) => string)[] | undefined;
-}
-
-/** @throws RangeError or TypeError that names the option */
-export function readRecording(
-  path: string,
-  options: RecordingOptions,
-  door: string,
-): RecordingOptions {
-  return read(path, options, door, RECORDING_OPTIONS);
 }
 
 function requireDerivations(path: string, derive: readonly unknown[]): void {

@@ -6,7 +6,7 @@ import {
   Recording,
   type Replayed,
 } from "@holdfast/controller/recording";
-import { func, type Kinds, kind, notNegative, read, required } from "@holdfast/kit";
+import { func, type Kinds, kind, notNegative, read, required, show } from "@holdfast/kit";
 import { type OperatorOptions, type OperatorSetup, runOperator } from "@holdfast/kubernetes";
 
 export const REPLAY_OPTIONS: Kinds<ReplayOptions> = {
@@ -117,7 +117,7 @@ interface Program {
  */
 export async function replay(recording: Recording, options: ReplayOptions): Promise<ReplayReport> {
   if (!(recording instanceof Recording))
-    throw new TypeError("recording must be a Recording of openRecording");
+    throw new TypeError(`recording must be a Recording of openRecording, got ${show(recording)}`);
   const { setup, patience = 0, backoff } = read("options", options, "replay", REPLAY_OPTIONS);
   const program = recording.head.program as Program;
   if (program.hasBackoff && backoff === undefined)

@@ -9,7 +9,7 @@ import type {
   ShardsOptions,
   SignalSource,
 } from "@holdfast/controller";
-import { type RecordingOptions, readRecording, Tape } from "@holdfast/controller/recording";
+import { RECORDING_OPTIONS, type RecordingOptions, Tape } from "@holdfast/controller/recording";
 import {
   flag,
   func,
@@ -364,7 +364,7 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
 }
 
 function requireRecording(path: string, recording: RecordingOptions | Tape): void {
-  if (!(recording instanceof Tape)) readRecording(path, recording, "runOperator");
+  if (!(recording instanceof Tape)) read(path, recording, "runOperator", RECORDING_OPTIONS);
 }
 
 function resolveWebhooks(
