@@ -97,7 +97,7 @@ function spyOnDate(note: (name: string) => void): () => void {
     note("Date.now");
     return real.now();
   };
-  globalThis.Date = new Proxy(real, {
+  const watched = new Proxy(real, {
     construct: (target, args, made) => {
       if (args.length === 0) note("new Date");
       return Reflect.construct(target, args, made) as Date;
@@ -108,7 +108,10 @@ function spyOnDate(note: (name: string) => void): () => void {
     },
     get: (target, name) => (name === "now" ? now : Reflect.get(target, name)),
   });
-  return () => {
-    globalThis.Date = real;
+  const use = (date: DateConstructor): void => {
+    globalThis.Date = date;
+    real.prototype.constructor = date; // dates that exist are those of the global
   };
+  use(watched);
+  return () => use(real);
 }

@@ -44,11 +44,6 @@ export interface PlayerOptions {
   readonly patience: number;
 }
 
-/** A call that waits for its inputs. */
-interface Listening {
-  readonly take: Course["take"];
-}
-
 /** An input, and the lines that follow it up to the next: the program has to make these calls. */
 interface Turn {
   readonly input: Line;
@@ -65,7 +60,7 @@ export class Player extends Tape {
   readonly #recording: Recording;
   readonly #patience: number;
   readonly #timers = new Set<SeamTimer>();
-  readonly #listening = new Map<number, Listening>();
+  readonly #listening = new Map<number, Course["take"]>();
   readonly #foreign: Foreign[] = [];
   readonly #last: Line[] = [];
   #now: number;
@@ -130,15 +125,15 @@ export class Player extends Tape {
   override open(ask: Line, { take, comparable = whole }: Course): OpenCall {
     if (this.#divergence !== undefined) return CLOSED;
     const { calls } = this.#turn;
-    const text = JSON.stringify(comparable(ask));
-    const at = calls.findIndex((one) => JSON.stringify(comparable(withoutNumber(one))) === text);
-    if (at < 0) {
-      if (this.#turn.isLast !== "cut") this.#diverge(ask, similar(calls, ask));
+    const recorded = calls.shift();
+    const textOf = (line: Line): string => JSON.stringify(comparable(withoutNumber(line)));
+    if (recorded === undefined || textOf(recorded) !== textOf(ask)) {
+      if (this.#turn.isLast !== "cut" || recorded !== undefined) this.#diverge(ask, recorded);
       return CLOSED;
     }
-    const [{ n }] = calls.splice(at, 1) as [Line & { readonly n: number }];
+    const n = recorded.n as number;
     this.#calls += 1;
-    this.#listening.set(n, { take });
+    this.#listening.set(n, take);
     if (calls.length === 0) this.#onCall();
     return { close: () => void this.#listening.delete(n) };
   }
@@ -182,8 +177,8 @@ export class Player extends Tape {
   #deliver(input: Line): void {
     const { k, n, c, d } = input;
     if (k !== "T") {
-      const listening = this.#listening.get(n as number);
-      if (listening !== undefined) this.inside(() => listening.take(input, undefined));
+      const take = this.#listening.get(n as number);
+      if (take !== undefined) this.inside(() => take(input, undefined));
       return;
     }
     const timer = [...this.#timers].find(
@@ -229,12 +224,6 @@ function withoutNumber({ n: _, ...line }: Line): Line {
 
 function labelOf({ options, deadline }: SeamTimer): string {
   return `${options.label ?? "timer"} at ${deadline}`;
-}
-
-/** The recorded call that is most like another. */
-function similar(calls: readonly Line[], { k, m, u }: Line): Line | undefined {
-  const alike = calls.filter((one) => one.k === k && one["m"] === m);
-  return alike.find((one) => one["u"] === u) ?? alike[0] ?? calls[0];
 }
 
 function gapText({ files }: Recording, { lost, segment }: Line): string {
