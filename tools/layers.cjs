@@ -143,9 +143,11 @@ module.exports = {
       "npm:prom-client",
     ],
     bin: [
+      ".",
       "object",
       "transport",
       "webhook",
+      "@holdfast/controller/recording",
       "@holdfast/kit/node",
       "npm:json-schema-to-typescript",
       "npm:yaml",

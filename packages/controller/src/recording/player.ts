@@ -44,6 +44,17 @@ export interface PlayerOptions {
   readonly patience: number;
 }
 
+/** A call of the program. */
+interface Call {
+  readonly ask: Line;
+  readonly take: Course["take"];
+  /** Whether a recorded call is the same. */
+  readonly isRecorded: (line: Line) => boolean;
+  isOpen: boolean;
+  /** The number of the recorded call. 0 before it is matched. */
+  number: number;
+}
+
 /** An input, and the lines that follow it up to the next: the program has to make these calls. */
 interface Turn {
   readonly input: Line;
@@ -60,7 +71,9 @@ export class Player extends Tape {
   readonly #recording: Recording;
   readonly #patience: number;
   readonly #timers = new Set<SeamTimer>();
-  readonly #listening = new Map<number, Course["take"]>();
+  readonly #open = new Map<number, Call>();
+  /** Calls that came before their turn. */
+  readonly #early: Call[] = [];
   readonly #foreign: Foreign[] = [];
   readonly #last: Line[] = [];
   #now: number;
@@ -123,19 +136,32 @@ export class Player extends Tape {
   }
 
   override open(ask: Line, { take, comparable = whole }: Course): OpenCall {
-    if (this.#divergence !== undefined) return CLOSED;
-    const { calls } = this.#turn;
-    const recorded = calls.shift();
-    const textOf = (line: Line): string => JSON.stringify(comparable(withoutNumber(line)));
-    if (recorded === undefined || textOf(recorded) !== textOf(ask)) {
-      if (this.#turn.isLast !== "cut" || recorded !== undefined) this.#diverge(ask, recorded);
-      return CLOSED;
+    const isRecorded = (line: Line): boolean =>
+      JSON.stringify(comparable(withoutNumber(line))) === JSON.stringify(comparable(ask));
+    const call: Call = { ask, take, isRecorded, isOpen: true, number: 0 };
+    if (this.#divergence === undefined) {
+      const [recorded] = this.#turn.calls;
+      if (recorded !== undefined && isRecorded(recorded)) this.#match(call);
+      else if (this.#patience > 0)
+        this.#early.push(call); // of a thread that is faster than in the recording
+      else if (this.#turn.isLast !== "cut" || recorded !== undefined) this.#diverge(ask, recorded);
     }
-    const n = recorded.n as number;
+    return {
+      close: () => {
+        call.isOpen = false;
+        this.#open.delete(call.number);
+      },
+    };
+  }
+
+  /** A call is the next one that is recorded. */
+  #match(call: Call): void {
+    const recorded = this.#turn.calls.shift();
     this.#calls += 1;
-    this.#listening.set(n, take);
-    if (calls.length === 0) this.#onCall();
-    return { close: () => void this.#listening.delete(n) };
+    call.number = recorded?.n as number;
+    if (call.isOpen) this.#open.set(call.number, call);
+    this.#matchEarly();
+    if (this.#turn.calls.length === 0) this.#onCall();
   }
 
   override async run<Value>(program: () => Promise<Value>): Promise<Value | undefined> {
@@ -153,14 +179,21 @@ export class Player extends Tape {
       this.#begin(turn);
       if (turn.input.k === "begin") begin();
       else this.#deliver(turn.input);
-      await this.outside(() => yieldTurn(realClock));
-      if (turn.calls.length > 0 && this.#patience > 0) await this.#wait();
-      const [missing] = turn.calls;
-      if (missing !== undefined && this.#divergence === undefined)
-        this.#diverge(undefined, missing);
+      await this.#settle(turn);
       if (this.#divergence !== undefined) break;
     }
+    const [early] = this.#early;
+    if (early !== undefined && this.#turn.isLast === "end") this.#diverge(early.ask, undefined);
     return value;
+  }
+
+  /** Waits for all calls of a turn. */
+  async #settle(turn: Turn): Promise<void> {
+    await this.outside(() => yieldTurn(realClock));
+    this.#matchEarly();
+    if (turn.calls.length > 0 && this.#patience > 0) await this.#wait();
+    const [missing] = turn.calls;
+    if (missing !== undefined) this.#diverge(this.#early[0]?.ask, missing);
   }
 
   #begin(turn: Turn): void {
@@ -177,8 +210,8 @@ export class Player extends Tape {
   #deliver(input: Line): void {
     const { k, n, c, d } = input;
     if (k !== "T") {
-      const take = this.#listening.get(n as number);
-      if (take !== undefined) this.inside(() => take(input, undefined));
+      const call = this.#open.get(n as number);
+      if (call !== undefined) this.inside(() => call.take(input, undefined));
       return;
     }
     const timer = [...this.#timers].find(
@@ -187,6 +220,12 @@ export class Player extends Tape {
     if (timer === undefined) return;
     this.#timers.delete(timer);
     this.inside(() => timer.ring());
+  }
+
+  /** Calls that came early may be those of this turn. */
+  #matchEarly(): void {
+    const at = this.#early.findIndex(({ isRecorded }) => isNext(this.#turn, isRecorded));
+    if (at >= 0) this.#match(this.#early.splice(at, 1)[0] as Call);
   }
 
   /** Waits until all calls of the turn are made, or as long as the patience lasts. */
@@ -214,7 +253,9 @@ export class Player extends Tape {
   }
 }
 
-const CLOSED: OpenCall = { close: () => {} };
+function isNext({ calls: [next] }: Turn, isRecorded: Call["isRecorded"]): boolean {
+  return next !== undefined && isRecorded(next);
+}
 
 const whole = (line: Line): unknown => line;
 

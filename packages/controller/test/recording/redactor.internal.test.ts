@@ -35,11 +35,7 @@ it("leaves no secret and nothing of a secret in a text", () => {
         })
         .join("");
       const kept = redactor.replace(text);
-      for (const one of secrets)
-        // A text that is no secret of the drawn ones may be next to one, and make it up with its end.
-        for (const form of FORMS)
-          if (form(one).length > 40 || !text.includes(form(one)))
-            expect(kept.includes(form(one)) && text.includes(form(one))).toBe(false);
+      for (const one of secrets) for (const form of FORMS) expect(kept).not.toContain(form(one));
     }),
   );
 });

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,6 +17,7 @@ import {
   type OperatorSetup,
   runOperator,
 } from "@holdfast/kubernetes";
+import fc from "fast-check";
 import { expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 
@@ -181,35 +182,54 @@ it("answers calls of linked systems from the recording, and makes none", async (
   expect([report.divergence?.text, report.foreign, calls]).toEqual([undefined, [], 3]);
 });
 
-it("has no value of a Secret, and replays what was made of it", async () => {
-  const password = "correct horse battery staple";
-  const setup: OperatorSetup = (context) => {
-    const secrets = context.cluster.watch(Secret);
-    return () => [
-      context.controller({
-        name: "copier",
-        sources: [secrets.source()],
-        async reconcile({ key, signal }) {
-          const data = secrets.get(key)?.data ?? {};
-          const text = Buffer.from(data["password"] ?? "", "base64").toString();
-          const { createHash } = await import("node:crypto");
-          const hash = createHash("sha256").update(text).digest("hex");
-          const all = createHash("sha256").update(JSON.stringify(data)).digest("hex");
-          await context.client.patch(ConfigMap, ann, { data: { text, hash, all } }, { signal });
-        },
-      }),
-    ];
-  };
-  const recording = await record(setup, async ({ client }, clock) => {
-    const data = { password: Buffer.from(password).toString("base64") };
-    await client.create(Secret, { metadata: ann, data });
-    await clock.sleep(1_000);
-  });
-  const { divergence } = await replay(recording, { setup });
-  expect(divergence?.text).toBeUndefined();
-  const text = JSON.stringify([...recording.lines()]);
-  expect(text).toContain("redacted-");
-  expect(text).not.toContain(password);
+/** Copies the data of a Secret, and what is made of it, to a ConfigMap, and to another Secret. */
+const copier: OperatorSetup = ({ cluster, client, controller }) => {
+  const secrets = cluster.watch(Secret);
+  const digest = (text: string) => createHash("sha256").update(text).digest("hex");
+  return () => [
+    controller({
+      name: "copier",
+      sources: [secrets.source()],
+      async reconcile({ key, signal }) {
+        const data = secrets.get(key)?.data ?? {};
+        const text = Buffer.from(data["value"] ?? "", "base64").toString();
+        const made = {
+          text,
+          hash: digest(text),
+          all: digest(JSON.stringify(data)),
+          json: JSON.stringify({ text }),
+        };
+        await client.apply(ConfigMap, { metadata: ann, data: made }, { signal });
+        await client.apply(Secret, { metadata: { ...ann, name: "copy" }, data }, { signal });
+      },
+    }),
+  ];
+};
+
+const secretText = fc
+  .string({ unit: "grapheme", minLength: 8, maxLength: 60 })
+  .filter((text) => text.trim() !== "" && Buffer.from(text).toString() === text);
+
+it("has no value of a Secret and nothing made of it, and replays what the operator made of it", async () => {
+  await fc.assert(
+    fc.asyncProperty(secretText, async (value) => {
+      const recording = await record(copier, async ({ client }, clock) => {
+        const data = { value: Buffer.from(value).toString("base64") };
+        await client.create(Secret, { metadata: { ...ann, name: "secret" }, data });
+        await clock.sleep(1_000);
+      });
+      const { divergence } = await replay(recording, { setup: copier });
+      expect(divergence?.text).toBeUndefined();
+      const text = recording.files.map((file) => gunzipSync(readFileSync(file))).join("\n");
+      expect(text).toContain("redacted-");
+      const escaped = JSON.stringify(value).slice(1, -1);
+      for (const form of [value, escaped, JSON.stringify(escaped).slice(1, -1)])
+        if (!/^[\s\w]*$/.test(form) || form.length > 12) expect(text).not.toContain(form);
+      expect(text).not.toContain(Buffer.from(value).toString("base64"));
+      expect(text).not.toContain(createHash("sha256").update(value).digest("hex"));
+    }),
+    { numRuns: 15 },
+  );
 });
 
 it("replays a recording that was cut, and refuses one that is damaged or has a gap", async () => {
