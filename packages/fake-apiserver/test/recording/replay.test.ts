@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { BaseClock, type Clock, type Timer, type TimerOptions } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { type Line, openRecording, type Recording } from "@holdfast/controller/recording";
@@ -53,7 +54,7 @@ const plain = marker(() => "seen");
 async function record(
   setup: OperatorSetup,
   play?: (api: FakeApi, clock: FakeClock) => Promise<void>,
-  options: Partial<OperatorOptions> = {},
+  options: (clock: FakeClock) => Partial<OperatorOptions> = () => ({}),
 ): Promise<Recording & { readonly directory: string }> {
   const directory = tempFolder(onTestFinished);
   const clock = new FakeClock();
@@ -64,7 +65,7 @@ async function record(
       {
         ...{ name: "marker", transport: api.transport, setup, clock, logger: silentLogger },
         ...{ health: false, leaderElection: { namespace: "default" }, recording: { directory } },
-        ...options,
+        ...options(clock),
       },
       stop.signal,
     );
@@ -142,6 +143,44 @@ it.for<readonly [string, (context: OperatorContext) => unknown]>([
   const ended = replay(recording, { setup });
   await expect(ended).rejects.toThrow(`the operator used ${name}, which no recording has`);
   await expect(ended).rejects.toThrow("replay.test.ts");
+});
+
+/** A clock on which each read takes 0.7 ms, as on a busy machine, and whose wall clock is set now and then. */
+class BusyClock extends BaseClock {
+  readonly #clock: Clock;
+  #reads = 0;
+
+  constructor(clock: Clock) {
+    super();
+    this.#clock = clock;
+  }
+
+  override now(): number {
+    return this.monotonic() + 1e12 + Math.floor(this.#reads / 500) * 3_600_000;
+  }
+
+  override monotonic(): number {
+    this.#reads += 1;
+    return this.#clock.monotonic() + this.#reads * 0.7;
+  }
+
+  override afterFunc(delay: number, fire: () => void, options?: TimerOptions): Timer {
+    return this.#clock.afterFunc(delay, fire, options);
+  }
+}
+
+it("gives the operator the same times again, though time passes while it works", async () => {
+  const setup = marker(({ clock }) => {
+    const reads = Array.from({ length: 20 }, () => clock.monotonic());
+    return [...reads, clock.now()].join();
+  });
+  const play = async (_: FakeApi, clock: FakeClock): Promise<void> => await clock.sleep(120_000);
+  const recording = await record(setup, play, (clock) => ({ clock: new BusyClock(clock) }));
+  const kinds = [...recording.lines()].map(({ k, w }) => (w === undefined ? k : "wall"));
+  expect(kinds.filter((kind) => kind === "R").length).toBeGreaterThan(5);
+  expect(kinds).toContain("wall");
+  const report = await replay(recording, { setup });
+  expect([report.divergence?.text, report.timers]).toEqual([undefined, []]);
 });
 
 it("waits with patience for a request that comes from a thread", async () => {
