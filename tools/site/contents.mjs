@@ -68,6 +68,7 @@ export const contents = [
       "docs/testing-an-operator.md",
       "docs/finding-the-crash.md",
       "docs/proving-an-upgrade.md",
+      "docs/from-an-incident-to-a-test.md",
       "docs/upgrading-the-crd.md",
       "docs/versions-and-webhooks.md",
       "docs/operating-an-operator.md",

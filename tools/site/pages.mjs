@@ -232,6 +232,13 @@ export const pages = new Map(
         "Every crash, lost response, conflict and late event of a Kubernetes operator, tried in a unit test.",
       keywords: "fault injection crash consistency operator test sieve acto orphan stale cache",
     },
+    "docs/from-an-incident-to-a-test.md": {
+      title: "Record a Kubernetes operator in production, and replay it in a test",
+      description:
+        "A flight recorder for operators: what enters is kept in a ring of files, and a unit test gives the program the same again.",
+      keywords:
+        "record replay deterministic debugging incident time travel rr flight recorder reproduce production bug",
+    },
     "docs/proving-an-upgrade.md": {
       title: "Prove the upgrade of a Kubernetes operator",
       description:

@@ -34,6 +34,7 @@ import * as postgresLock from "@holdfast/controller/postgres-lock";
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import * as prometheus from "@holdfast/controller/prometheus";
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
+import { openRecording } from "@holdfast/controller/recording";
 import * as redisLock from "@holdfast/controller/redis-lock";
 import { ForgottenLeaseError, RedisLock } from "@holdfast/controller/redis-lock";
 import type { Kinds } from "@holdfast/kit";
@@ -56,6 +57,7 @@ import {
   named,
   optionsOf,
   outside,
+  rejects,
   required,
   signal,
   string,
@@ -376,6 +378,7 @@ const doors = [
   ...controllerDoors,
   ...electionDoors,
   ...managerDoors,
+  rejects(openRecording, ["a", "b"], ["path", required(text)], ["identity", text]),
   ...observing,
 ];
 

@@ -1,13 +1,16 @@
 import { type Clock, onAbort } from "@holdfast/clock";
-import { deferred, uuidFrom } from "@holdfast/kit";
+import { deferred, Linker, uuidFrom } from "@holdfast/kit";
 import { type Random, seededRandom } from "@holdfast/wait";
 import type { ProgramContext, ResolvedExplore } from "./explore-options.ts";
 import type { Journal } from "./journal.ts";
-import { Linker } from "./link.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Reconciles } from "./reconciles.ts";
 import { ReplicaClock } from "./replica-clock.ts";
+import { shownValue } from "./state-text.ts";
 import type { StepOptions } from "./step.ts";
+
+/** Longest argument in the text of a linked call. */
+const MAX_TEXT = 60;
 
 /** The parts of a world that a replica uses. */
 export interface ReplicaWorld {
@@ -71,7 +74,8 @@ export class Replica {
     const linker = new Linker({
       known: this.#options.linked,
       isAwake: () => this.isAwake,
-      step: (text, perform) => this.#callStep(text, perform),
+      step: ({ text }, perform) => this.#callStep(text, perform),
+      show: (value) => shownValue(value, MAX_TEXT),
     });
     const link = <System extends object>(system: System, name: string): System =>
       linker.link(system, name);

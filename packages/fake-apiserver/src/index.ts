@@ -12,6 +12,12 @@ export type {
   ScenarioContext,
 } from "./explore/explore-options.ts";
 export {
+  type ReplayOptions,
+  type ReplayReport,
+  type RequestDivergence,
+  replay,
+} from "./recording/replay.ts";
+export {
   FakeApi,
   type FakeApiListener,
   type FakeApiListenOptions,

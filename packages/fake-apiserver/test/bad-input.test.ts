@@ -1,12 +1,14 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { Recording } from "@holdfast/controller/recording";
 import * as root from "@holdfast/fake-apiserver";
-import { explore, FakeApi, type Fault, type HookFault } from "@holdfast/fake-apiserver";
+import { explore, FakeApi, type Fault, type HookFault, replay } from "@holdfast/fake-apiserver";
 import type { Kinds } from "@holdfast/kit";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
 import * as kinds from "../../../test/bad-input.ts";
 import { ofSettings } from "../../../test/explore-settings.ts";
 import { EXPLORE_OPTIONS } from "../src/explore/explore-options.ts";
+import { REPLAY_OPTIONS } from "../src/recording/replay.ts";
 import {
   FAKE_API_LISTEN_OPTIONS,
   FAKE_API_OPTIONS,
@@ -27,6 +29,9 @@ const hook = asWebhook({
   review: f,
 });
 const api = new FakeApi({ clock, resources: [ConfigMap], webhooks: [hook] });
+
+/** Bad options are refused before anything is read. */
+const recording = Object.create(Recording.prototype) as Recording;
 
 const isObject = kinds.anyObject;
 const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
@@ -114,6 +119,20 @@ const doors = [
       },
     ],
     ["options", required(kinds.optionsOf(EXPLORE_OPTIONS, ofOperators))],
+  ),
+  kinds.rejects(
+    replay,
+    [recording, { setup: f }],
+    [
+      "recording",
+      (path: string) =>
+        [null, 5, "a"].map((value) => ({
+          path,
+          value,
+          error: `TypeError: ${path} must be a Recording of openRecording, got ${JSON.stringify(value)}`,
+        })),
+    ],
+    ["options", required(kinds.optionsOf(REPLAY_OPTIONS, { backoff: kinds.unchecked }))],
   ),
   constructs(
     FakeApi,

@@ -70,6 +70,7 @@ export {
   text,
   whole,
 } from "./kinds.ts";
+export { isLinkable, type LinkedCall, Linker } from "./link.ts";
 export { messageOf } from "./message-of.ts";
 export { recaptureStack } from "./recapture-stack.ts";
 export { type RepeatedDetails, RepeatedLines, withoutNumbers } from "./repeated-lines.ts";

@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
+import { RECORDING_OPTIONS } from "@holdfast/controller/recording";
 import * as root from "@holdfast/kubernetes";
 import {
   builtIn,
@@ -339,6 +340,7 @@ const operatorDoors = [
         options(OPERATOR_OPTIONS, {
           leaderElection: options(OPERATOR_ELECTION_OPTIONS),
           shards: kinds.object({}),
+          recording: unchecked, // excludes webhooks
         }),
       ),
     ],
@@ -352,7 +354,23 @@ const operatorDoors = [
       options(OPERATOR_OPTIONS, {
         leaderElection: unchecked,
         shards: options(OPERATOR_SHARDS_OPTIONS),
+        recording: unchecked,
       }),
+    ],
+    ["signal", kinds.signal],
+  ),
+  rejects(
+    runOperator,
+    [{ ...operator, recording: { directory: "a" } }, live],
+    [
+      "options",
+      all(
+        kinds.fields({ recording: options(RECORDING_OPTIONS) }),
+        kinds.except(
+          { ...operator, recording: { directory: "a" }, webhooks },
+          "RangeError: options.recording must be undefined beside options.webhooks",
+        ),
+      ),
     ],
     ["signal", kinds.signal],
   ),

@@ -1,3 +1,4 @@
+import { RECORDING_OPTIONS } from "@holdfast/controller/recording";
 import type { Kinds } from "@holdfast/kit";
 import {
   all,
@@ -6,9 +7,11 @@ import {
   between,
   except,
   finite,
+  func,
   type Kind,
   optionsOf,
   outside,
+  required,
   text,
   unchecked,
   whole,
@@ -204,6 +207,8 @@ const own: Record<string, Kind> = {
   ],
 };
 own["following"] = optionsOf(FOLLOWING_OPTIONS, own);
+own["derivations"] = arrayOf(required(func));
+own["recording"] = optionsOf(RECORDING_OPTIONS, own);
 own["health"] = optionsOf(HEALTH_OPTIONS, own);
 own["webhooks"] = optionsOf(WEBHOOKS_OPTIONS, own);
 own["impersonate"] = optionsOf(IMPERSONATION, own);

@@ -1,5 +1,6 @@
 import { type Command, type Output, runCommands } from "@holdfast/kit/node";
 import { manifests } from "./manifests.ts";
+import { recording } from "./recording.ts";
 import { types } from "./types.ts";
 
 const USAGE = `npx @holdfast/kubernetes COMMAND
@@ -15,12 +16,16 @@ const USAGE = `npx @holdfast/kubernetes COMMAND
     --certificate NAME            a Certificate of cert-manager, and its Secret, in place of the operator's own
     --check                       writes nothing; exits with 1 if a file differs
 
+  recording check FILE            whether a recording, a segment or a directory of them, can be replayed: exits with 1 if not
+  recording show FILE             its lines: instant, kind and number of the call, and the start of each text
+
 npx @holdfast/fake-apiserver rules prints the roles that a test run needs.
 `;
 
 const COMMANDS = new Map<string | undefined, Command>([
   ["types", types],
   ["manifests", manifests],
+  ["recording", recording],
 ]);
 
 /** Runs the command line with these arguments. */

@@ -9,6 +9,7 @@ import type {
   ShardsOptions,
   SignalSource,
 } from "@holdfast/controller";
+import { RECORDING_OPTIONS, type RecordingOptions, Tape } from "@holdfast/controller/recording";
 import {
   flag,
   func,
@@ -72,6 +73,7 @@ export const OPERATOR_OPTIONS: Kinds<OperatorOptions> = {
   random: func,
   logger: anyLogger,
   metrics: methods(...OPERATOR_METRICS),
+  recording: kind("recording", requireRecording),
 };
 
 /** Most slots, as of `Shards`. */
@@ -102,6 +104,12 @@ export interface OperatorContext {
 
   /** Metrics of {@link OperatorOptions}. Undefined if there are none. */
   readonly metrics: OperatorMetrics | undefined;
+
+  /**
+   * Marks a system outside of the cluster: a recording has the answers of its calls, and a replay gives them again. Each
+   * method must return a promise, or an object whose methods do. Without the option `recording` it returns the system.
+   */
+  readonly link: <System extends object>(system: System, name: string) => System;
 
   /**
    * Makes a controller with the operator's clock, randomness, logger and metrics. Options given here win. With
@@ -278,6 +286,15 @@ export interface OperatorOptions {
    * @defaultValue none
    */
   readonly metrics?: OperatorMetrics | undefined;
+
+  /**
+   * Records all that enters the operator, for `replay` of `@holdfast/fake-apiserver`. The values of Secrets are replaced.
+   * A recording is as confidential as the cluster. A full or slow disk costs lines of the recording, and delays nothing. It
+   * excludes `webhooks`.
+   *
+   * @defaultValue none
+   */
+  readonly recording?: RecordingOptions | Tape | undefined;
 }
 
 /** Slots with their Leases. */
@@ -307,7 +324,7 @@ export type ResolvedElection = OperatorElectionOptions & {
 /** The options with their defaults. */
 export type ResolvedOperator = Pick<
   OperatorOptions,
-  "name" | "transport" | "setup" | "cluster" | "signals" | "random" | "metrics"
+  "name" | "transport" | "setup" | "cluster" | "signals" | "random" | "metrics" | "recording"
 > & {
   readonly leaderElection: ResolvedElection | false;
   readonly shards: ResolvedShards | undefined;
@@ -324,7 +341,9 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   const given = read("options", options, "runOperator", OPERATOR_OPTIONS);
   const { health = {}, compareCrds = false, clock = realClock, logger = programLogger() } = given;
   const { identity = identityOf(clock, given.random) } = given;
-  const { name, transport, setup, cluster, signals, random, metrics } = given;
+  const { name, transport, setup, cluster, signals, random, metrics, recording } = given;
+  if (recording !== undefined && given.webhooks !== undefined)
+    throw new RangeError("options.recording must be undefined beside options.webhooks");
   return {
     name,
     transport,
@@ -340,7 +359,12 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
     random,
     logger,
     metrics,
+    recording,
   };
+}
+
+function requireRecording(path: string, recording: RecordingOptions | Tape): void {
+  if (!(recording instanceof Tape)) read(path, recording, "runOperator", RECORDING_OPTIONS);
 }
 
 function resolveWebhooks(

@@ -7,10 +7,12 @@ import {
   type Runnable,
   type Shards,
 } from "@holdfast/controller";
+import { Recorder, type RecordingOptions, Tape } from "@holdfast/controller/recording";
 import { requireFunction, requireOptions, requireSignal, requireText } from "@holdfast/kit";
 import { KubeClient } from "../client/kube-client.ts";
 import { Cluster } from "../cluster/cluster.ts";
 import { EventRecorder } from "../helper/event-recorder.ts";
+import { RecordedTransport } from "../transport/recorded-transport.ts";
 import { crdCheck } from "./crd-check.ts";
 import { type OperatorControllerArguments, recordFailures } from "./failure-events.ts";
 import { canElect, isFollowing, isWithinLease } from "./health-checks.ts";
@@ -115,6 +117,52 @@ interface Parts {
 export async function runOperator(options: OperatorOptions, signal?: AbortSignal): Promise<void> {
   const resolved = resolveOperator(options);
   if (signal !== undefined) requireSignal("signal", signal);
+  if (resolved.recording !== undefined) await runRecorded(resolved, resolved.recording, signal);
+  else await run(resolved, (system) => system, signal);
+}
+
+/** Runs an operator whose time, randomness, requests and signals pass the seams of a tape. */
+async function runRecorded(
+  operator: ResolvedOperator,
+  recording: RecordingOptions | Tape,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const tape =
+    recording instanceof Tape ? recording : recorderOf(operator, recording, signal !== undefined);
+  const redact = "directory" in recording ? recording.redact : undefined;
+  await tape.run(async () => {
+    const transport = new RecordedTransport(tape, operator.transport, redact);
+    const signals = operator.signals && tape.signals(operator.signals);
+    const { clock, random, link } = tape;
+    using stop = signal && tape.stop(signal);
+    await run({ ...operator, transport, signals, clock, random }, link, stop?.signal);
+  });
+}
+
+function recorderOf(
+  operator: ResolvedOperator,
+  recording: RecordingOptions,
+  hasSignal: boolean,
+): Recorder {
+  const { name, identity, clock, logger, random, leaderElection, shards, compareCrds } = operator;
+  const { description, namespace } = operator.transport;
+  const { backoff, ...cluster } = operator.cluster ?? {};
+  const program = {
+    ...{ description, namespace, leaderElection, shards, compareCrds, cluster },
+    hasBackoff: backoff !== undefined,
+    hasHealth: operator.health !== false,
+    hasSignals: operator.signals !== undefined,
+    hasSignal,
+  };
+  return new Recorder({ ...{ name, identity, recording, clock, logger, random }, program });
+}
+
+/** @param link - see `link` of {@link OperatorContext} */
+async function run(
+  resolved: ResolvedOperator,
+  link: OperatorContext["link"],
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { name, transport, setup, identity, clock, random, logger, metrics } = resolved;
   const common = { clock, random, logger };
   const work = new TermWork(common);
@@ -133,7 +181,7 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
     ...common,
   });
   const controller = controllersOf(resolved, events, work);
-  const context = { cluster, client, events, identity, metrics, controller, ...common };
+  const context = { cluster, client, events, identity, metrics, controller, link, ...common };
   const start = await setup(context);
   requireFunction("the result of options.setup", start);
   metrics?.informers(() => cluster.status().informers);
@@ -146,7 +194,7 @@ export async function runOperator(options: OperatorOptions, signal?: AbortSignal
   const elector = leaderElection === false ? undefined : electorOf(parts, leaderElection);
   const shards = slots && shardsOf(resolved, slots, free);
   const server = serverOf(parts, manager, elector ?? shards);
-  if (server !== undefined) manager.add(server, { group: "servers" });
+  if (server !== undefined) manager.add(link(server, "health server"), { group: "servers" });
   manager.add(cachesOf(cluster), { group: "caches" });
   manager.add(events, { group: "events" });
   if (resolved.compareCrds)

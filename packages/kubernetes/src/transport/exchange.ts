@@ -77,14 +77,18 @@ async function exchangeOnce(parts: Exchange): Promise<KubeResponse> {
       sent.end(request.body);
       return;
     }
+    const refuse = (error: unknown): void => {
+      subscription[Symbol.dispose]();
+      reject(error);
+      sent.destroy();
+    };
     whenConnected(sent, server.url, () => {
       try {
-        beforeSend();
-        sent.end(request.body);
+        const asked = beforeSend();
+        if (asked === undefined) sent.end(request.body);
+        else asked.then(() => sent.end(request.body), refuse);
       } catch (error) {
-        subscription[Symbol.dispose]();
-        reject(error);
-        sent.destroy();
+        refuse(error);
       }
     });
   });

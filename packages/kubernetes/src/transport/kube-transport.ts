@@ -14,9 +14,10 @@ export interface KubeRequest {
 
   /**
    * Called when the request has its connection, and before its first byte. An error that it throws is that of `send`, and
-   * nothing is sent. An operator asks here once more whether its lease is held: a connection may take longer than that.
+   * nothing is sent. An operator asks here once more whether its lease is held: a connection may take longer than that. If
+   * it returns a promise, as while an operator is recorded, nothing is sent before that resolves.
    */
-  readonly beforeSend?: (() => void) | undefined;
+  readonly beforeSend?: (() => void | Promise<void>) | undefined;
 }
 
 /** The head of a response, and its body as it arrives. */

@@ -19,12 +19,15 @@ describe("npx @holdfast/kubernetes", () => {
   });
 
   it.each<[string[], string]>([
-    [[], "COMMAND must be one of types, manifests, got none; see --help"],
-    [["apply"], "COMMAND must be one of types, manifests, got apply; see --help"],
+    [[], "COMMAND must be one of types, manifests, recording, got none; see --help"],
+    [["apply"], "COMMAND must be one of types, manifests, recording, got apply; see --help"],
     [["types"], "FILE is missing; see --help"],
     [["types", "--from-cluster"], "NAME is missing; see --help"],
     [["types", "-x"], "Unknown option '-x'"],
     [["types", "none.yaml"], "none.yaml cannot be read (ENOENT)"],
+    [["recording", "play"], "recording must be followed by show or check, got play"],
+    [["recording", "check"], "FILE is missing; see --help"],
+    [["recording", "check", "."], "openRecording: no recording in .: its files end in .flight.gz"],
     [["manifests", "--out", "deploy"], "MODULE is missing; see --help"],
     [["manifests", "resource.js"], "--out DIR is missing; see --help"],
     [

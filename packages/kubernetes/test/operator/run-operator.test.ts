@@ -113,7 +113,7 @@ describe("runOperator", () => {
     await clock.step(40_000);
     expect(contexts).toHaveLength(1);
     expect(Object.keys(contexts[0] as object).sort()).toEqual([
-      ...["client", "clock", "cluster", "controller", "events", "identity"],
+      ...["client", "clock", "cluster", "controller", "events", "identity", "link"],
       ...["logger", "metrics", "random"],
     ]);
     expect(contexts[0]?.identity).toBe("a");

@@ -1,5 +1,4 @@
-import { isThenable } from "@holdfast/kit";
-import { shownValue } from "./state-text.ts";
+import { isThenable } from "./call-safely.ts";
 
 /** How a call of a linked system is done: as a step, or at once if it only makes another object. */
 export interface LinkedCalls {
@@ -8,7 +7,22 @@ export interface LinkedCalls {
   /** Whether the replica can call at once: it has not crashed and does not stand still. */
   readonly isAwake: () => boolean;
   /** Does a call as a step. */
-  readonly step: (text: string, perform: () => Promise<unknown>) => Promise<unknown>;
+  readonly step: (call: LinkedCall, perform: () => Promise<unknown>) => Promise<unknown>;
+  /** Shows an argument in the text of a call. */
+  readonly show: (value: unknown) => string;
+  /** Calls a method for the first time, to see whether it makes an object. Default: a plain call. */
+  readonly probe?: (name: string, perform: () => unknown) => unknown;
+  /** The function that a system gets in place of one of the program. Default: the same. */
+  readonly callback?: (callback: Method, linked: (value: unknown) => unknown) => Method;
+}
+
+/** A call of a linked system. */
+export interface LinkedCall {
+  /** The path of the method, as in `dns.records.put`. */
+  readonly name: string;
+  /** The call with its arguments. */
+  readonly text: string;
+  readonly args: readonly unknown[];
 }
 
 type Method = (...args: unknown[]) => unknown;
@@ -77,15 +91,15 @@ export class Linker {
     owner: object | undefined,
     { name, args }: { readonly name: string; readonly args: readonly unknown[] },
   ): unknown {
-    const { known, isAwake, step } = this.#calls;
-    const text = `${name}(${args.map((arg) => shownValue(arg, MAX_TEXT)).join(", ")})`;
-    const given = args.map((arg) => this.#targets.get(arg as object) ?? arg);
+    const { known, isAwake, step, show, probe = (_, perform) => perform() } = this.#calls;
+    const text = `${name}(${args.map(show).join(", ")})`;
+    const given = args.map((arg) => this.#given(arg, text));
     const perform = (): unknown => Reflect.apply(method, owner, given);
     const later = (run: () => unknown): Promise<unknown> =>
-      step(text, async () => this.#result(await run(), text));
+      step({ name, text, args }, async () => run()).then((value) => this.#result(value, text));
     if (!isAwake() || known.get(name) === "step") return later(perform);
     // The first call of a method shows what it is. It comes without a fault, in the run that finds the places.
-    const result = settled(perform);
+    const result = settled(() => probe(name, perform));
     if ("value" in result && isLinkable(result.value) && !isThenable(result.value)) {
       known.set(name, "maker");
       return this.#result(result.value, text);
@@ -97,16 +111,23 @@ export class Linker {
     });
   }
 
+  #given(arg: unknown, text: string): unknown {
+    if (typeof arg !== "function" || this.#targets.has(arg) || this.#calls.callback === undefined)
+      return this.#targets.get(arg as object) ?? arg;
+    return this.#calls.callback(arg as Method, (value) => this.#result(value, text));
+  }
+
   /** Each item is a step: it may be the request for the next page. */
   #iterator(iterable: AsyncIterable<unknown>, name: string): AsyncIterator<unknown> {
     const iterator = iterable[Symbol.asyncIterator]();
     const path = `${name}.next()`;
-    const next = async (): Promise<IteratorResult<unknown>> => {
-      const item = await iterator.next();
-      return { ...item, value: this.#result(item.value, path) };
-    };
+    const call = { name: path, text: path, args: [] };
     return {
-      next: async () => (await this.#calls.step(path, next)) as IteratorResult<unknown>,
+      next: async () => {
+        const item = await this.#calls.step(call, () => iterator.next());
+        const { done, value } = item as IteratorResult<unknown>;
+        return { done: done === true, value: this.#result(value, path) };
+      },
       return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
     };
   }
@@ -132,7 +153,7 @@ function settled(run: () => unknown): { readonly value: unknown } | { readonly e
 }
 
 /** Whether a value or a part of it has methods that the test wrote: no data, and no object of the platform. */
-function isLinkable(value: unknown, seen: Set<object> = new Set()): value is object {
+export function isLinkable(value: unknown, seen: Set<object> = new Set()): value is object {
   if (typeof value === "function") return true;
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   if (seen.has(value)) return false;
@@ -172,5 +193,3 @@ function kindOf(value: unknown): string {
   if (typeof value !== "object" || value === null) return String(value);
   return `a ${value.constructor?.name ?? "value without methods"}`;
 }
-
-const MAX_TEXT = 60;

@@ -1,0 +1,13 @@
+/**
+ * The flight recorder: notes what enters a program, and gives it the same again.
+ *
+ * @packageDocumentation
+ */
+
+export type { Foreign } from "./foreign.ts";
+export { type Divergence, Player, type PlayerOptions, type Replayed } from "./player.ts";
+export { Recorder, type RecorderOptions } from "./recorder.ts";
+export { type Head, openRecording, Recording } from "./recording.ts";
+export { RECORDING_OPTIONS, type RecordingOptions } from "./recording-options.ts";
+export type { Redactor } from "./redactor.ts";
+export { type Course, type Line, type Live, type OpenCall, Tape } from "./tape.ts";

@@ -1,0 +1,217 @@
+import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { constants, createGzip } from "node:zlib";
+import type { Clock, Timer } from "@holdfast/clock";
+import { messageOf } from "@holdfast/kit";
+import { type Logger, logSafely } from "../logger.ts";
+import type { Line } from "./tape.ts";
+
+/** End of the names of all segments. */
+export const SUFFIX = ".flight.gz";
+
+/** Lines that wait for a slow disk, in characters: with more they are given up. */
+const MOST_WAITING: number = 8 * 1024 * 1024;
+
+/** Lines that are written before their time, in characters. */
+const MANY = 1024 * 1024;
+
+/** Options for {@link Segments}, with their defaults. */
+export interface SegmentsOptions {
+  readonly directory: string;
+  readonly name: string;
+  readonly identity: string;
+  readonly maxBytes: number;
+  readonly segmentBytes: number;
+  readonly segmentTime: number;
+  readonly flushInterval: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** The first line of a segment. */
+  readonly head: (segment: number) => Line;
+}
+
+/**
+ * A ring of files. A disk that is full, slow or away loses lines, which a line tells in the file that comes next: it never
+ * delays the program.
+ */
+export class Segments {
+  readonly #options: SegmentsOptions;
+  #lines: string[] = [];
+  #waiting = 0;
+  /** Lines that were given up since the last one that was written. */
+  #lost = 0;
+  #hasFailed = false;
+  #segment: Segment | undefined;
+  #number = 0;
+  #timer: Timer | undefined;
+  #flushing: Promise<void> | undefined;
+
+  constructor(options: SegmentsOptions) {
+    this.#options = options;
+  }
+
+  /** Writes a line, soon. */
+  write(line: Line): void {
+    const text = JSON.stringify(line);
+    this.#lines.push(text);
+    this.#waiting += text.length + 1;
+    if (this.#waiting > MOST_WAITING) this.#giveUp(new Error("the disk is too slow"));
+    if (this.#flushing !== undefined) return;
+    if (this.#waiting > MANY) void this.flush();
+    else this.#arm();
+  }
+
+  /** Writes all lines. Resolves when that is done, or has failed. */
+  flush(): Promise<void> {
+    this.#timer?.stop();
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = undefined;
+      if (this.#lines.length > 0) this.#arm();
+    });
+    return this.#flushing;
+  }
+
+  /** Writes all lines, and closes the last segment. */
+  async close(): Promise<void> {
+    await this.#flushing;
+    if (this.#lines.length > 0) await this.flush();
+    this.#timer?.stop();
+    await this.#attempt(async () => await this.#end());
+  }
+
+  #arm(): void {
+    const { clock, flushInterval } = this.#options;
+    if (this.#timer?.active === true) return;
+    const fire = (): void => void this.flush();
+    if (this.#timer !== undefined) this.#timer.reset(flushInterval);
+    else
+      this.#timer = clock.afterFunc(flushInterval, fire, { ref: false, label: "recording flush" });
+  }
+
+  async #flush(): Promise<void> {
+    await this.#attempt(async () => {
+      const { clock, segmentBytes, segmentTime } = this.#options;
+      this.#segment ??= await this.#begin();
+      const segment = this.#segment;
+      const lines = this.#lost > 0 ? [JSON.stringify({ k: "gap", lost: this.#lost })] : [];
+      const text = [...lines, ...this.#lines, ""].join("\n");
+      this.#lines = [];
+      this.#waiting = 0;
+      await segment.append(text);
+      this.#lost = 0;
+      this.#hasFailed = false;
+      const isOld = clock.monotonic() - segment.begun >= segmentTime;
+      if (isOld || segment.bytes >= segmentBytes) await this.#end();
+    });
+  }
+
+  async #attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#giveUp(error);
+      const segment = this.#segment;
+      this.#segment = undefined;
+      await segment?.end().catch(() => {});
+    }
+  }
+
+  #giveUp(error: unknown): void {
+    this.#lost += Math.max(this.#lines.length, 1);
+    this.#lines = [];
+    this.#waiting = 0;
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    const { directory, logger } = this.#options;
+    const details = { directory, problem: messageOf(error) };
+    logSafely(logger, "warn", details, "recording has a gap; the program continues");
+  }
+
+  async #begin(): Promise<Segment> {
+    const { directory, name, identity, clock, head } = this.#options;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const number = ++this.#number;
+    const file = `${name}-${identity}-${String(number).padStart(6, "0")}${SUFFIX}`;
+    const handle = await open(join(directory, file), "wx", 0o600);
+    const segment = new Segment(handle, clock.monotonic());
+    await segment.append(`${JSON.stringify(head(number))}\n`);
+    return segment;
+  }
+
+  async #end(): Promise<void> {
+    const segment = this.#segment;
+    this.#segment = undefined;
+    await segment?.end();
+    await this.#prune();
+  }
+
+  /** Deletes the oldest segments of this name, which may be those of an earlier process. */
+  async #prune(): Promise<void> {
+    const { directory, name, maxBytes } = this.#options;
+    const files = (await readdir(directory)).filter(
+      (file) => file.startsWith(`${name}-`) && file.endsWith(SUFFIX),
+    );
+    const found = await Promise.all(
+      files.map(async (file) => {
+        const path = join(directory, file);
+        const { size, mtimeMs } = await stat(path);
+        return { path, size, mtimeMs };
+      }),
+    );
+    let sum = 0;
+    const newest = found.toSorted(
+      (one, other) => other.mtimeMs - one.mtimeMs || (one.path < other.path ? 1 : -1),
+    );
+    for (const { path, size } of newest) {
+      sum += size;
+      if (sum > maxBytes) await rm(path, { force: true });
+    }
+  }
+}
+
+/** One file. After each write a reader finds all lines in it. */
+class Segment {
+  /** Bytes on disk. */
+  bytes = 0;
+  /** Monotonic instant of its begin. */
+  readonly begun: number;
+  readonly #handle: FileHandle;
+  readonly #gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  #chunks: Buffer[] = [];
+  #error: Error | undefined;
+
+  constructor(handle: FileHandle, begun: number) {
+    this.#handle = handle;
+    this.begun = begun;
+    this.#gzip.on("data", (chunk: Buffer) => this.#chunks.push(chunk));
+    this.#gzip.on("error", (error) => {
+      this.#error = error;
+    });
+  }
+
+  async append(text: string): Promise<void> {
+    this.#gzip.write(text);
+    await new Promise<void>((resolve) => this.#gzip.flush(constants.Z_SYNC_FLUSH, resolve));
+    await this.#drain();
+  }
+
+  async end(): Promise<void> {
+    try {
+      await new Promise<void>((resolve) => {
+        this.#gzip.once("close", resolve);
+        this.#gzip.end();
+      });
+      await this.#drain();
+    } finally {
+      await this.#handle.close();
+    }
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#error !== undefined) throw this.#error;
+    const bytes = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    await this.#handle.appendFile(bytes);
+    this.bytes += bytes.length;
+  }
+}

@@ -1,0 +1,197 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { type Clock, onAbort } from "@holdfast/clock";
+import { type LinkedCall, Linker } from "@holdfast/kit";
+import type { Random } from "@holdfast/wait";
+import type { SignalSource } from "../manager/stop-signals.ts";
+import { SeamClock, type SeamTime, type SeamTimer } from "./seam-clock.ts";
+import { decode, encode, show } from "./values.ts";
+
+/** A line of a recording: its kind, the number of its call, its time, and fields of its kind. */
+export interface Line {
+  readonly k: string;
+  readonly n?: number;
+  readonly t?: number;
+  readonly [field: string]: unknown;
+}
+
+/** An input as it came. A recording has it; a replay has the line alone. */
+export interface Live {
+  readonly value: unknown;
+}
+
+/** What a program gets from a call, and how the call is done. */
+export interface Course {
+  /** Gives an input to the program. */
+  readonly take: (input: Line, live: Live | undefined) => void;
+  /** Does the call. `emit` is called for each input of it. Returns a function that ends it. A replay does no call. */
+  readonly begin: (emit: (input: Line, live?: Live) => void) => (() => void) | undefined;
+  /** The part of a line that two equal calls have in common. Default: the line. */
+  readonly comparable?: ((line: Line) => unknown) | undefined;
+}
+
+/** A call of the program to the outside. */
+export interface OpenCall {
+  /** The program listens no longer: inputs that come later are dropped, and the call ends. */
+  close(): void;
+}
+
+/** Kinds of lines that note calls of the program; those of inputs are {@link INPUTS}. */
+export const CALLS: ReadonlySet<string> = new Set(["q", "l"]);
+export const INPUTS: ReadonlySet<string> = new Set([
+  "begin",
+  "b",
+  "h",
+  "c",
+  "e",
+  "x",
+  "L",
+  "F",
+  "T",
+  "S",
+]);
+
+/**
+ * The seams of a program: time, chance, calls to the outside and the wish to stop pass here. A `Recorder` notes what
+ * enters; a `Player` gives a program the same again.
+ *
+ * Each input is a turn of its own: the program gets it, and all its microtasks end before the next. So the order of the
+ * inputs decides all that a program does.
+ */
+export abstract class Tape implements SeamTime {
+  readonly clock: Clock;
+  abstract readonly random: Random;
+  abstract readonly machine: Clock | undefined;
+  abstract readonly wall: number;
+  readonly #inside = new AsyncLocalStorage<boolean>();
+  readonly #linker: Linker;
+
+  constructor(known: Map<string, "step" | "maker">) {
+    this.clock = new SeamClock(this);
+    this.#linker = new Linker({
+      ...{ known, show, isAwake: () => true },
+      step: (call, perform) => this.#step(call, perform),
+      probe: (_, perform) => this.outside(perform),
+      callback: (callback, linked) => this.#callback(callback, linked),
+    });
+  }
+
+  abstract read(): number;
+  abstract arm(timer: SeamTimer, delay: number): void;
+  abstract disarm(timer: SeamTimer): void;
+
+  /** Notes a call, and begins it. */
+  abstract open(ask: Line, course: Course): OpenCall;
+
+  /** Runs a program in the seams, once, until it ends. */
+  abstract run<Value>(program: () => Promise<Value>): Promise<Value | undefined>;
+
+  get isInside(): boolean {
+    return this.#inside.getStore() === true;
+  }
+
+  /** Runs code of the program. */
+  inside<Result>(run: () => Result): Result {
+    return this.#inside.run(true, run);
+  }
+
+  /** Runs code that is not recorded: its reads of the clock and its timers are those of the machine. */
+  outside<Result>(run: () => Result): Result {
+    return this.#inside.run(false, run);
+  }
+
+  /** Links a system: the answers of its calls are inputs. */
+  readonly link = <System extends object>(system: System, name: string): System =>
+    this.#linker.link(system, name);
+
+  /** A source of signals whose signals are inputs. */
+  signals(source: SignalSource): SignalSource {
+    const calls = new Map<() => void, OpenCall>();
+    return {
+      on: (name, listener) => {
+        const begin: Course["begin"] = (emit) => {
+          const arrived = (): void => emit({ k: "S" });
+          source.on(name, arrived);
+          return () => source.off(name, arrived);
+        };
+        calls.set(listener, this.open({ k: "l", c: `signal ${name}` }, { take: listener, begin }));
+      },
+      off: (_, listener) => calls.get(listener)?.close(),
+      exit: (code) => source.exit(code),
+    };
+  }
+
+  /** A signal whose abort is an input. Disposing of it leaves no listener. */
+  stop(signal: AbortSignal): { readonly signal: AbortSignal } & Disposable {
+    const stop = new AbortController();
+    const call = this.open(
+      { k: "l", c: "stop" },
+      {
+        take: ({ v }, live) => stop.abort(live === undefined ? decode(v) : live.value),
+        begin: (emit) => {
+          const abort = (reason: unknown): void =>
+            emit({ k: "S", v: encode(reason) }, { value: reason });
+          const subscription = onAbort(signal, abort);
+          return () => subscription[Symbol.dispose]();
+        },
+      },
+    );
+    return { signal: stop.signal, [Symbol.dispose]: () => call.close() };
+  }
+
+  #step({ text, args }: LinkedCall, perform: () => Promise<unknown>): Promise<unknown> {
+    const signals = args.filter((arg) => arg instanceof AbortSignal);
+    return new Promise((resolve, reject) => {
+      const course: Course = {
+        take: (input, live) => {
+          call.close();
+          if ("v" in input) resolve(live === undefined ? decode(input["v"]) : live.value);
+          else if ("a" in input) reject(signals[input["a"] as number]?.reason);
+          else reject(live === undefined ? decode(input["e"]) : live.value);
+        },
+        begin: (emit) => {
+          const answer = (value: unknown): void => emit({ k: "L", v: encode(value) }, { value });
+          const fail = (error: unknown): void => {
+            const at = signals.findIndex(({ aborted, reason }) => aborted && reason === error);
+            emit(at < 0 ? { k: "L", e: encode(error) } : { k: "L", a: at }, { value: error });
+          };
+          perform().then(answer, fail);
+          return undefined;
+        },
+      };
+      const call = this.open({ k: "l", c: text }, course);
+    });
+  }
+
+  /** A system calls a function of the program: an input. Its result comes later, as a promise. */
+  #callback(
+    callback: (...args: unknown[]) => unknown,
+    linked: (value: unknown) => unknown,
+  ): (...args: unknown[]) => unknown {
+    let emitTo: Parameters<Course["begin"]>[0] | undefined;
+    this.open(
+      { k: "l", c: "callback" },
+      {
+        take: ({ v }, live) => {
+          const { args, answer } = (live?.value ?? { args: decode(v) }) as Called;
+          const result = (async () => callback(...args.map(linked)))();
+          if (answer === undefined) result.catch(() => {});
+          else answer(result);
+        },
+        begin: (emit) => {
+          emitTo = emit;
+          return undefined;
+        },
+      },
+    );
+    return (...args) =>
+      new Promise((answer) =>
+        emitTo?.({ k: "F", v: args.map((arg) => encode(arg)) }, { value: { args, answer } }),
+      );
+  }
+}
+
+/** A call of a function of the program. */
+interface Called {
+  readonly args: readonly unknown[];
+  readonly answer?: ((result: Promise<unknown>) => void) | undefined;
+}

@@ -1,0 +1,67 @@
+import type { OperatorSetup, Resource } from "@holdfast/kubernetes";
+import { cronTasks } from "../../src/cron-task/cron-task.ts";
+import { CronTask, Job } from "../../src/cron-task/resources.ts";
+import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
+import { Website } from "../../src/website/resources.ts";
+import { websites } from "../../src/website/website.ts";
+import { jobTemplate } from "../cron-task/cron-world.ts";
+import type { FakeDns } from "../website/fake-dns.ts";
+import { resources, spec, startPods, TARGET } from "../website/website-world.ts";
+import type { RecordedWorld } from "./recorded-world.ts";
+
+/** An operator of the examples, and what its users do. */
+export interface RecordedOperator {
+  readonly name: string;
+  readonly resources: readonly Resource[];
+  /** The operator; `dns` is the system outside of the cluster. */
+  setup(dns: FakeDns): OperatorSetup;
+  /** Plays one round. Its writes may fail under faults, as those of users. */
+  play(world: RecordedWorld, dns: FakeDns, round: number): Promise<void>;
+}
+
+const at = (name: string) => ({ namespace: "default", name });
+
+const website: RecordedOperator = {
+  name: "website",
+  resources,
+  setup: (dns) => (context) => websites(context.link(dns, "dns"), TARGET)(context),
+  async play({ api: { client } }, dns, round) {
+    const site = at(`site-${round % 3}`);
+    dns.isDown = round % 4 === 3;
+    if ((await client.find(Website, site)) === undefined)
+      await client.create(Website, { metadata: site, spec });
+    else if (round % 5 === 4) await client.delete(Website, site);
+    else await client.patch(Website, site, { spec: { page: `<h1>${round}</h1>` } });
+    await startPods(client);
+  },
+};
+
+const greetings: RecordedOperator = {
+  name: "greeter",
+  resources: [Greeting, ConfigMap],
+  setup: () => greeter,
+  async play({ api: { client } }, _, round) {
+    const ann = at(`ann-${round % 4}`);
+    if ((await client.find(Greeting, ann)) === undefined)
+      await client.create(Greeting, { metadata: ann, spec: { name: "Ann" } });
+    else if (round % 5 === 4) await client.delete(ConfigMap, at(`greeting-${ann.name}`));
+    else await client.patch(Greeting, ann, { spec: { name: `Ann ${round}` } });
+  },
+};
+
+const cron: RecordedOperator = {
+  name: "cron-task",
+  resources: [CronTask, Job],
+  setup: () => cronTasks,
+  async play({ api: { client } }, _, round) {
+    const task = at(`task-${round % 4}`);
+    if ((await client.find(CronTask, task)) === undefined)
+      await client.create(CronTask, {
+        metadata: task,
+        spec: { schedule: "* * * * *", jobTemplate },
+      });
+    else await client.patch(CronTask, task, { spec: { suspend: round % 2 === 0 } });
+  },
+};
+
+export const recordedOperators: readonly RecordedOperator[] = [website, greetings, cron];

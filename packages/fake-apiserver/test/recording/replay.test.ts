@@ -1,0 +1,309 @@
+import { createHash, randomUUID } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { BaseClock, type Clock, type Timer, type TimerOptions } from "@holdfast/clock";
+import { FakeClock } from "@holdfast/clock/testing";
+import { silentLogger } from "@holdfast/controller";
+import { type Line, openRecording, type Recording } from "@holdfast/controller/recording";
+import { FakeApi, replay } from "@holdfast/fake-apiserver";
+import {
+  builtIn,
+  type KubeObject,
+  type OperatorContext,
+  type OperatorOptions,
+  type OperatorSetup,
+  runOperator,
+} from "@holdfast/kubernetes";
+import fc from "fast-check";
+import { expect, it, onTestFinished } from "vitest";
+import { tempFolder } from "../../../../test/temp-folder.ts";
+
+type ConfigMapObject = KubeObject & { data?: { [name: string]: string } };
+const ConfigMap = builtIn<ConfigMapObject>("v1", "ConfigMap");
+const Secret = builtIn<KubeObject & { data?: { [name: string]: string } }>("v1", "Secret");
+const Lease = builtIn("coordination.k8s.io/v1", "Lease");
+const ann = { namespace: "default", name: "ann" };
+
+/** An operator that writes a text to each ConfigMap. */
+const marker =
+  (textOf: (context: OperatorContext, map: ConfigMapObject) => unknown): OperatorSetup =>
+  (context) => {
+    const maps = context.cluster.watch(ConfigMap);
+    return () => [
+      context.controller({
+        name: "marker",
+        sources: [maps.source()],
+        async reconcile({ key, signal }) {
+          const map = maps.get(key);
+          if (map === undefined || map.data?.["text"] !== undefined) return undefined;
+          const text = `${await textOf(context, map as ConfigMapObject)}`;
+          await context.client.patch(ConfigMap, key, { data: { text } }, { signal });
+          return { requeueAfter: 60_000 };
+        },
+      }),
+    ];
+  };
+
+const plain = marker(() => "seen");
+
+/** Records an operator on a fake server. */
+async function record(
+  setup: OperatorSetup,
+  play?: (api: FakeApi, clock: FakeClock) => Promise<void>,
+  options: (clock: FakeClock) => Partial<OperatorOptions> = () => ({}),
+): Promise<Recording & { readonly directory: string }> {
+  const directory = tempFolder(onTestFinished);
+  const clock = new FakeClock();
+  const api = new FakeApi({ clock, resources: [ConfigMap, Secret, Lease] });
+  await clock.run(async () => {
+    const stop = new AbortController();
+    const running = runOperator(
+      {
+        ...{ name: "marker", transport: api.transport, setup, clock, logger: silentLogger },
+        ...{ health: false, leaderElection: { namespace: "default" }, recording: { directory } },
+        ...options(clock),
+      },
+      stop.signal,
+    );
+    await api.client.create(ConfigMap, { metadata: ann });
+    await clock.sleep(5_000);
+    await play?.(api, clock);
+    stop.abort(new Error("enough"));
+    await running;
+  });
+  expect(clock.waiters()).toBe(0);
+  return Object.assign(await openRecording(directory), { directory });
+}
+
+it("gives the operator the same again: requests, timers and the stop", async () => {
+  const recording = await record(plain, async (_, clock) => await clock.sleep(120_000));
+  const report = await replay(recording, { setup: plain });
+  const asked = [...recording.lines()].filter(({ k }) => k === "q" || k === "l");
+  expect(report).toEqual({
+    ...{ divergence: undefined, requests: asked.length, foreign: [], timers: [] },
+    inputs: expect.any(Number),
+  });
+});
+
+it("names the write that another text makes different, and the inputs before", async () => {
+  const recording = await record(plain, async ({ client }, clock) => {
+    await client.create(ConfigMap, { metadata: { ...ann, name: "bob" } });
+    await clock.sleep(1_000);
+  });
+  const changed = marker((_, { metadata }) => (metadata?.name === "bob" ? "other" : "seen"));
+  const { divergence } = await replay(recording, { setup: changed });
+  expect(divergence).toMatchObject({
+    path: "body.data.text",
+    request: { m: "PATCH", body: '{"data":{"text":"other"}}' },
+    recorded: { m: "PATCH", body: '{"data":{"text":"seen"}}' },
+  });
+  expect(divergence?.inputs).toHaveLength(20);
+  expect(divergence?.text).toContain("they differ in body.data.text");
+});
+
+it("names a recorded request that the operator does not make, and its timer that is due", async () => {
+  const recording = await record(plain);
+  const lazy = marker(async ({ clock }) => {
+    await clock.sleep(1, { label: "pause" });
+    return "seen";
+  });
+  const { divergence } = await replay(recording, { setup: lazy });
+  expect(divergence).toMatchObject({ request: undefined, recorded: { m: "PATCH" }, path: "" });
+  expect(divergence?.text).toMatch(/^the operator did not make the recorded PATCH /);
+});
+
+it("names a request that the recording does not have", async () => {
+  const recording = await record(marker(() => "seen"));
+  const eager = marker(async ({ client }, { metadata }) => {
+    const { data } = await client.get(ConfigMap, metadata as { namespace: string; name: string });
+    return data?.["text"] ?? "seen";
+  });
+  const { divergence } = await replay(recording, { setup: eager });
+  expect(divergence?.request).toMatchObject({ m: "GET" });
+});
+
+const file = fileURLToPath(import.meta.url);
+
+it.for<readonly [string, (context: OperatorContext) => unknown]>([
+  ["Math.random", () => Math.random()],
+  ["crypto.randomUUID", () => crypto.randomUUID()],
+  ["crypto.randomUUID", () => randomUUID()],
+  ["Date.now", () => Date.now()],
+  ["new Date", () => new Date().toISOString()],
+  ["performance.now", () => performance.now()],
+  ["setTimeout", () => sleep(1)],
+  ["a call of node:fs", async () => (await readFile(file)).length],
+])("names %s with its stack, and gives no verdict", async ([name, use]) => {
+  const setup = marker(use);
+  const recording = await record(setup);
+  const ended = replay(recording, { setup });
+  await expect(ended).rejects.toThrow(`the operator used ${name}, which no recording has`);
+  await expect(ended).rejects.toThrow("replay.test.ts");
+});
+
+/** A clock on which each read takes 0.7 ms, as on a busy machine, and whose wall clock is set now and then. */
+class BusyClock extends BaseClock {
+  readonly #clock: Clock;
+  #reads = 0;
+
+  constructor(clock: Clock) {
+    super();
+    this.#clock = clock;
+  }
+
+  override now(): number {
+    return this.monotonic() + 1e12 + Math.floor(this.#reads / 500) * 3_600_000;
+  }
+
+  override monotonic(): number {
+    this.#reads += 1;
+    return this.#clock.monotonic() + this.#reads * 0.7;
+  }
+
+  override afterFunc(delay: number, fire: () => void, options?: TimerOptions): Timer {
+    return this.#clock.afterFunc(delay, fire, options);
+  }
+}
+
+it("gives the operator the same times again, though time passes while it works", async () => {
+  const setup = marker(({ clock }) => {
+    const reads = Array.from({ length: 20 }, () => clock.monotonic());
+    return [...reads, clock.now()].join();
+  });
+  const play = async (_: FakeApi, clock: FakeClock): Promise<void> => await clock.sleep(120_000);
+  const recording = await record(setup, play, (clock) => ({ clock: new BusyClock(clock) }));
+  const kinds = [...recording.lines()].map(({ k, w }) => (w === undefined ? k : "wall"));
+  expect(kinds.filter((kind) => kind === "R").length).toBeGreaterThan(5);
+  expect(kinds).toContain("wall");
+  const report = await replay(recording, { setup });
+  expect([report.divergence?.text, report.timers]).toEqual([undefined, []]);
+});
+
+it("waits with patience for a request that comes from a thread", async () => {
+  const setup = marker(async () => (await readFile(file)).length);
+  const recording = await record(setup);
+  const { divergence, foreign } = await replay(recording, { setup, patience: 10_000 });
+  expect(divergence).toBeUndefined();
+  expect(foreign.map(({ name }) => name)).toContain("a call of node:fs");
+});
+
+it("puts back all that it watches", async () => {
+  const before = [Math.random, Date, crypto.randomUUID, performance.now, randomUUID];
+  const recording = await record(plain);
+  await replay(recording, { setup: plain });
+  expect([Math.random, Date, crypto.randomUUID, performance.now, randomUUID]).toEqual(before);
+});
+
+it("answers calls of linked systems from the recording, and makes none", async () => {
+  let calls = 0;
+  const shop = {
+    price: async (name: string) => {
+      calls += 1;
+      if (name === "bad") throw Object.assign(new Error("no such thing"), { code: "E_SHOP" });
+      return { name, prices: new Map([["EUR", 5n]]), since: new Date(0) };
+    },
+    shelf: (number: number) => ({ count: async () => number + ++calls }),
+  };
+  const setup = marker(async ({ link }) => {
+    const { price, shelf } = link(shop, "shop");
+    const { prices, since } = await price("tea");
+    const error = await price("bad").catch((reason: Error & { code?: string }) => reason);
+    const count = await shelf(10).count();
+    return [prices.get("EUR"), since.toISOString(), (error as { code?: string }).code, count];
+  });
+  const recording = await record(setup);
+  expect(calls).toBe(3);
+  const report = await replay(recording, { setup });
+  expect([report.divergence?.text, report.foreign, calls]).toEqual([undefined, [], 3]);
+});
+
+/** Copies the data of a Secret, and what is made of it, to a ConfigMap, and to another Secret. */
+const copier: OperatorSetup = ({ cluster, client, controller }) => {
+  const secrets = cluster.watch(Secret);
+  const digest = (text: string) => createHash("sha256").update(text).digest("hex");
+  return () => [
+    controller({
+      name: "copier",
+      sources: [secrets.source()],
+      async reconcile({ key, signal }) {
+        const data = secrets.get(key)?.data ?? {};
+        const text = Buffer.from(data["value"] ?? "", "base64").toString();
+        const made = {
+          text,
+          hash: digest(text),
+          all: digest(JSON.stringify(data)),
+          json: JSON.stringify({ text }),
+        };
+        await client.apply(ConfigMap, { metadata: ann, data: made }, { signal });
+        await client.apply(Secret, { metadata: { ...ann, name: "copy" }, data }, { signal });
+      },
+    }),
+  ];
+};
+
+const secretText = fc
+  .string({ unit: "grapheme", minLength: 8, maxLength: 60 })
+  .filter((text) => text.trim() !== "" && Buffer.from(text).toString() === text);
+
+it("has no value of a Secret and nothing made of it, and replays what the operator made of it", async () => {
+  await fc.assert(
+    fc.asyncProperty(secretText, async (value) => {
+      const recording = await record(copier, async ({ client }, clock) => {
+        const data = { value: Buffer.from(value).toString("base64") };
+        await client.create(Secret, { metadata: { ...ann, name: "secret" }, data });
+        await clock.sleep(1_000);
+      });
+      const { divergence } = await replay(recording, { setup: copier });
+      expect(divergence?.text).toBeUndefined();
+      const text = recording.files.map((file) => gunzipSync(readFileSync(file))).join("\n");
+      expect(text).toContain("redacted-");
+      const escaped = JSON.stringify(value).slice(1, -1);
+      for (const form of [value, escaped, JSON.stringify(escaped).slice(1, -1)])
+        if (!/^[\s\w]*$/.test(form) || form.length > 12) expect(text).not.toContain(form);
+      expect(text).not.toContain(Buffer.from(value).toString("base64"));
+      expect(text).not.toContain(createHash("sha256").update(value).digest("hex"));
+    }),
+    { numRuns: 15 },
+  );
+});
+
+it("replays a recording that was cut, and refuses one that is damaged or has a gap", async () => {
+  const recording = await record(plain);
+  const [path = ""] = recording.files;
+  const lines = gunzipSync(readFileSync(path)).toString().trimEnd().split("\n");
+  const { directory } = recording;
+  const write = (changed: readonly string[], tail = "\n"): void =>
+    writeFileSync(path, gzipSync(changed.join("\n") + tail));
+
+  for (const kept of [2, 10, 25, lines.length - 1]) {
+    write(lines.slice(0, kept), '\n{"k":"T","t":');
+    const report = await replay(await openRecording(directory), { setup: plain });
+    expect([kept, report.divergence?.text]).toEqual([kept, undefined]);
+  }
+  const whole = readFileSync(path);
+  writeFileSync(path, whole.subarray(0, whole.length - 20)); // as after `kill -9`
+  await replay(await openRecording(directory), { setup: plain });
+
+  write([...lines.slice(0, 10), "{", ...lines.slice(10)]);
+  const damaged = replay(await openRecording(directory), { setup: plain });
+  await expect(damaged).rejects.toThrow(`${path}:11: damaged: `);
+
+  write([...lines.slice(0, 10), '{"k":"gap","lost":7}', ...lines.slice(10)]);
+  const gap = replay(await openRecording(directory), { setup: plain });
+  await expect(gap).rejects.toThrow("the recording has a gap, 7 lines are lost");
+
+  const { k, ...head } = JSON.parse(lines[0] as string) as Line;
+  write([JSON.stringify({ k, ...head, v: 2 }), ...lines.slice(1)]);
+  await expect(openRecording(directory)).rejects.toThrow("format 2 is not known");
+
+  write([JSON.stringify({ k, ...head, segment: 2 }), ...lines.slice(1)]);
+  await expect(replay(await openRecording(directory), { setup: plain })).rejects.toThrow(
+    "the first segment of the process must be there, got segment 2",
+  );
+  expect(readdirSync(directory)).toEqual([expect.stringMatching(/^marker-.*-000001\.flight\.gz$/)]);
+  expect(join(directory, readdirSync(directory)[0] as string)).toBe(path);
+});

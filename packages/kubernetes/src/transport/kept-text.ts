@@ -1,0 +1,118 @@
+import type { Redactor } from "@holdfast/controller/recording";
+import { isObject, type JsonObject } from "@holdfast/kit/kubernetes";
+import type { KubeRequest } from "./kube-transport.ts";
+
+/** Requests whose bodies are secrets, and those whose bodies are anything: no recording has them. */
+const LOSES_BODY = /\/(token|log|tokenreviews)(\?|$)/;
+
+const OF_SECRETS = /\/secrets(\/|\?|$)/;
+
+/** The texts of requests and responses of which a recording keeps a part. */
+export interface KeptTexts {
+  readonly redactor: Redactor;
+  readonly redact: ((object: unknown) => unknown) | undefined;
+}
+
+/** Whether a recording has no bodies of a request and its response. */
+export function losesBody({ path }: Pick<KubeRequest, "path">): boolean {
+  return LOSES_BODY.test(path);
+}
+
+/** The part of a text that a recording keeps: of JSON, or of the lines of a watch, without the values of Secrets. */
+export function keptText(path: string, text: string, { redactor, redact }: KeptTexts): string {
+  const ofSecrets = OF_SECRETS.test(path);
+  if (!ofSecrets && redact === undefined) return text;
+  const lines = text.split("\n").map((line) => {
+    if (line.trim() === "") return line;
+    const value = parsed(line);
+    if (value === undefined) return line;
+    const object = ofSecrets ? withoutValues(value, redactor) : value;
+    const kept = redact === undefined ? object : partOf(object, redact);
+    return kept === undefined ? "" : JSON.stringify(kept);
+  });
+  return lines.join("\n");
+}
+
+/** The body of a request that a replay compares: values of Secrets have other texts in a recording. */
+export function inShape(path: string, body: unknown): unknown {
+  if (typeof body !== "string" || !OF_SECRETS.test(path)) return body;
+  const value = parsed(body);
+  return value === undefined ? body : JSON.stringify(mapData(value, names));
+}
+
+function names(data: JsonObject): JsonObject {
+  return Object.fromEntries(Object.keys(data).map((name) => [name, "secret"]));
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A Secret, a list of them, an event of a watch, or a patch. Its values are replaced everywhere from here on. */
+function withoutValues(value: unknown, redactor: Redactor): unknown {
+  return mapData(value, (data, isPlain) => {
+    const entries = Object.entries(data).map(([name, text]) => {
+      if (typeof text !== "string") return [name, text] as const;
+      return [name, isPlain ? redactor.learn(text) : learnCoded(text, redactor)] as const;
+    });
+    const kept = Object.fromEntries(entries);
+    redactor.learnDigests(JSON.stringify(data), JSON.stringify(kept)); // programs hash all data of a Secret together
+    return kept;
+  });
+}
+
+/** A value in base64. One that is no text is a secret as it is coded. */
+function learnCoded(coded: string, redactor: Redactor): string {
+  const bytes = Buffer.from(coded, "base64");
+  const text = bytes.toString();
+  if (Buffer.from(text).equals(bytes)) return toBase64(redactor.learn(text));
+  const by = toBase64(redactor.standIn(coded));
+  redactor.learn(coded, by);
+  return by;
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
+
+type MapData = (data: JsonObject, isPlain: boolean) => JsonObject;
+
+/** Maps the data of all Secrets in a value of JSON. */
+function mapData(value: unknown, map: MapData): unknown {
+  if (Array.isArray(value)) return value.map((step) => mapStep(step, map));
+  if (!isObject(value)) return value;
+  const mapped = { ...value };
+  for (const name of ["data", "stringData"])
+    if (isObject(mapped[name])) mapped[name] = map(mapped[name], name === "stringData");
+  if (Array.isArray(mapped["items"]))
+    mapped["items"] = mapped["items"].map((item) => mapData(item, map));
+  if (isObject(mapped["object"])) mapped["object"] = mapData(mapped["object"], map);
+  return mapped;
+}
+
+/** A step of a JSON patch. */
+function mapStep(step: unknown, map: MapData): unknown {
+  if (!isObject(step)) return step;
+  const [, part, ...names] = String(step["path"]).split("/");
+  const { value } = step;
+  if (part !== "data" && part !== "stringData") return { ...step, value: mapData(value, map) };
+  const isPlain = part === "stringData";
+  if (isObject(value)) return { ...step, value: map(value, isPlain) };
+  const name = names.join("/");
+  return { ...step, value: map({ [name]: value }, isPlain)[name] };
+}
+
+/** Applies `redact` to an object, to the items of a list, or to the object of an event. */
+function partOf(value: unknown, redact: (object: unknown) => unknown): unknown {
+  if (!isObject(value)) return value;
+  const { items, object, type } = value;
+  if (Array.isArray(items))
+    return { ...value, items: items.map(redact).filter((item) => item !== undefined) };
+  if (typeof type !== "string" || !isObject(object)) return redact(value);
+  const kept = redact(object);
+  return kept === undefined ? undefined : { ...value, object: kept };
+}
