@@ -13,7 +13,14 @@ import {
 } from "@holdfast/outbox/rabbitmq";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import * as webhook from "@holdfast/outbox/webhook";
-import { isWebhookError, WebhookError, WebhookPublisher } from "@holdfast/outbox/webhook";
+import {
+  isUnverifiedError,
+  isWebhookError,
+  UnverifiedError,
+  WebhookError,
+  WebhookPublisher,
+  WebhookVerifier,
+} from "@holdfast/outbox/webhook";
 import type { BackoffOptions } from "@holdfast/wait";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
@@ -44,6 +51,7 @@ import { REFUSED_ERROR_OPTIONS } from "../src/rabbitmq/refused-error.ts";
 import { UNCONFIRMED_ERROR_OPTIONS } from "../src/rabbitmq/unconfirmed-error.ts";
 import { WEBHOOK_ERROR_OPTIONS } from "../src/webhook/webhook-error.ts";
 import { WEBHOOK_PUBLISHER_OPTIONS } from "../src/webhook/webhook-publisher.ts";
+import { WEBHOOK_VERIFIER_OPTIONS } from "../src/webhook/webhook-verifier.ts";
 
 const clock = new FakeClock();
 const register = new Registry();
@@ -62,6 +70,17 @@ const backoff: Kind = object<BackoffOptions>({
 const amqpUrl = "RangeError: options.url must be an amqp or amqps URL";
 const httpUrl =
   "RangeError: options.url must be an http or https URL without a user and a password";
+
+const secrets: Kind = all(
+  except(null, "TypeError: options.secrets must be an array, got null"),
+  except(1, "TypeError: options.secrets must be an array, got 1"),
+  except([], "RangeError: options.secrets must hold at least one secret"),
+  except([1], "TypeError: options.secrets[0] must be a string, got 1"),
+  except(
+    "s3cret",
+    'RangeError: options.secrets must be "whsec_" and the base64 of 24 to 64 random bytes',
+  ),
+);
 
 const doors = [
   constructs(
@@ -104,9 +123,15 @@ const doors = [
             except("1", "TypeError: options.headers must be an object, got a string"),
             except(1, "TypeError: options.headers must be an object, got 1"),
           ),
+          secrets,
         }),
       ),
     ],
+  ),
+  constructs(
+    WebhookVerifier,
+    [{ secrets: `whsec_${"A".repeat(32)}` }],
+    ["options", required(optionsOf(WEBHOOK_VERIFIER_OPTIONS, { secrets }))],
   ),
   constructs(
     OutboxMetrics,
@@ -148,6 +173,6 @@ testEveryExport(
   [
     // The guards answer for every value; the errors take what the classes above make.
     ...[isRefusedError, isUnconfirmedError, isUnroutableError, isWebhookError],
-    ...[UnroutableError],
+    ...[isUnverifiedError, UnroutableError, UnverifiedError],
   ],
 );
