@@ -4,19 +4,20 @@
  * @packageDocumentation
  */
 
-export { RabbitPublisher, type RabbitPublisherOptions } from "./rabbit-publisher.ts";
 export {
   findRefusedError,
   isRefusedError,
   RefusedError,
   type RefusedErrorOptions,
-} from "./refused-error.ts";
+} from "../publisher/refused-error.ts";
 export {
   findUnconfirmedError,
   isUnconfirmedError,
   UnconfirmedError,
   type UnconfirmedErrorOptions,
-} from "./unconfirmed-error.ts";
+} from "../publisher/unconfirmed-error.ts";
+export { RabbitPublisher, type RabbitPublisherOptions } from "./rabbit-publisher.ts";
+export type { RabbitTls } from "./rabbit-tls.ts";
 export {
   findUnroutableError,
   isUnroutableError,
