@@ -1,8 +1,9 @@
-// `npm run test:services`: the tests that need a real PostgreSQL, MariaDB, Redis, RabbitMQ or browser.
+// `npm run test:services`: the tests that need a real PostgreSQL, MariaDB, Redis, RabbitMQ, NATS, Kafka or browser.
 //
 // Installs their packages if they are missing, starts each on a free port of the loopback interface
 // with a directory of its own, runs the tests, and stops what it started, however it ends. A server
-// that DATABASE_URL, MYSQL_URL, REDIS_URL or AMQP_URL names, and the browser of CHROMIUM_PATH, are used instead. Arguments go to vitest.
+// that DATABASE_URL, MYSQL_URL, REDIS_URL or AMQP_URL names, and the browser of CHROMIUM_PATH, are used instead. Debian has
+// no Kafka: its tests run where KAFKA_BROKERS names one, and say NOT RUN elsewhere. Arguments go to vitest.
 import { MariaServer } from "./mariadb.mjs";
 import { requirePackages } from "./packages.mjs";
 import { PostgresServer } from "./postgres.mjs";
@@ -27,7 +28,15 @@ await runSuite({
 async function startServices(signal, keep) {
   // The tests start servers of their own beside those that are named.
   await requirePackages(
-    ["postgresql", "pgbouncer", "mariadb-server", "redis-server", "rabbitmq-server", "chromium"],
+    [
+      "postgresql",
+      "pgbouncer",
+      "mariadb-server",
+      "redis-server",
+      "rabbitmq-server",
+      "nats-server",
+      "chromium",
+    ],
     signal,
   );
   const entries = services.map(async ({ name, variable, start }) => {

@@ -11,7 +11,7 @@ import { RABBITMQ_PROGRAM } from "./rabbitmq.mjs";
 const POLICY = "/usr/sbin/policy-rc.d";
 
 /**
- * @typedef {"postgresql" | "pgbouncer" | "mariadb-server" | "redis-server" | "rabbitmq-server" | "chromium"} Package
+ * @typedef {"postgresql" | "pgbouncer" | "mariadb-server" | "redis-server" | "rabbitmq-server" | "nats-server" | "chromium"} Package
  * @type {Record<Package, () => boolean>}
  */
 const isInstalled = {
@@ -20,6 +20,7 @@ const isInstalled = {
   "mariadb-server": () => existsSync(MARIADB_PROGRAM) && inPath("mariadb-install-db"),
   "redis-server": () => inPath("redis-server"),
   "rabbitmq-server": () => existsSync(RABBITMQ_PROGRAM) && inPath("epmd"),
+  "nats-server": () => inPath("nats-server"),
   chromium: () =>
     Boolean(process.env["CHROMIUM_PATH"]) ||
     ["chromium", "chromium-browser", "google-chrome"].some(inPath),

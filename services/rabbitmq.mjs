@@ -23,8 +23,11 @@ export class RabbitServer extends Service {
    */
   #names;
 
-  /** @param {{ port: number, names: number, distribution: number }} ports */
-  constructor(ports) {
+  /**
+   * @param {{ port: number, names: number, distribution: number }} ports
+   * @param {string[]} settings lines for its configuration
+   */
+  constructor(ports, settings) {
     super("rabbitmq");
     this.ports = ports;
     this.port = ports.port;
@@ -36,16 +39,21 @@ export class RabbitServer extends Service {
         "default_user = holdfast",
         `default_pass = ${PASSWORD}`,
         "log.console = true",
-        "log.console.level = warning\n",
+        "log.console.level = warning",
+        ...settings,
+        "",
       ].join("\n"),
     );
     writeFileSync(join(this.directory, "enabled_plugins"), "[].\n");
   }
 
-  /** @param {AbortSignal} [signal] */
-  static async start(signal) {
+  /**
+   * @param {AbortSignal} [signal]
+   * @param {string[]} [settings] more lines for its configuration
+   */
+  static async start(signal, settings = []) {
     const [port, names, distribution] = [await freePort(), await freePort(), await freePort()];
-    return await started(new RabbitServer({ port, names, distribution }), signal);
+    return await started(new RabbitServer({ port, names, distribution }, settings), signal);
   }
 
   /** @param {AbortSignal} [signal] */

@@ -84,6 +84,8 @@ module.exports = {
     pglite: ["store", "service", "postgres", "npm:@electric-sql/pglite"],
     mysql: ["message", "store", "service", "@holdfast/controller/mysql-lock", "npm:mysql2"],
     rabbitmq: ["message", "publisher", "npm:amqplib"],
+    nats: ["message", "publisher", "npm:@nats-io/jetstream", "npm:@nats-io/transport-node"],
+    kafka: ["message", "publisher"],
     webhook: ["message", "publisher"],
     prometheus: ["store", ".", "npm:prom-client"],
     bin: [

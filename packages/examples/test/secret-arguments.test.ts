@@ -8,7 +8,7 @@ import { atUrl, Cluster, fromKubeConfig, KubeClient, runOperator } from "@holdfa
 import * as mysql from "@holdfast/outbox/mysql";
 import * as postgres from "@holdfast/outbox/postgres";
 import { RabbitPublisher } from "@holdfast/outbox/rabbitmq";
-import { WebhookPublisher } from "@holdfast/outbox/webhook";
+import { WebhookPublisher, WebhookVerifier } from "@holdfast/outbox/webhook";
 import { expectOk, retry } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
 
@@ -45,6 +45,10 @@ const DOORS: { readonly [door: string]: (text: string) => unknown } = {
   "RabbitPublisher, url": (text) => new RabbitPublisher({ url: text }),
   WebhookPublisher: (text) => new WebhookPublisher(text as never),
   "WebhookPublisher, url": (text) => new WebhookPublisher({ url: text } as never),
+  "WebhookPublisher, secrets": (text) =>
+    new WebhookPublisher({ url: "https://api.test", secrets: [text] }),
+  WebhookVerifier: (text) => new WebhookVerifier(text as never),
+  "WebhookVerifier, secrets": (text) => new WebhookVerifier({ secrets: text }),
   expectOk: (text) => expectOk(text as never),
   retry: (text) => retry(text as never),
 };

@@ -1,4 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import * as kafka from "@holdfast/outbox/kafka";
+import { KafkaPublisher } from "@holdfast/outbox/kafka";
+import * as nats from "@holdfast/outbox/nats";
+import { NatsPublisher } from "@holdfast/outbox/nats";
 import * as prometheus from "@holdfast/outbox/prometheus";
 import { OutboxMetrics } from "@holdfast/outbox/prometheus";
 import * as rabbitmq from "@holdfast/outbox/rabbitmq";
@@ -13,7 +17,14 @@ import {
 } from "@holdfast/outbox/rabbitmq";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import * as webhook from "@holdfast/outbox/webhook";
-import { isWebhookError, WebhookError, WebhookPublisher } from "@holdfast/outbox/webhook";
+import {
+  isUnverifiedError,
+  isWebhookError,
+  UnverifiedError,
+  WebhookError,
+  WebhookPublisher,
+  WebhookVerifier,
+} from "@holdfast/outbox/webhook";
 import type { BackoffOptions } from "@holdfast/wait";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
@@ -27,6 +38,7 @@ import {
   flag,
   func,
   type Kind,
+  methods,
   object,
   optionsOf,
   outside,
@@ -38,16 +50,23 @@ import {
   unchecked,
   whole,
 } from "../../../test/bad-input.ts";
+import { KAFKA_PUBLISHER_OPTIONS } from "../src/kafka/kafka-publisher.ts";
+import { NATS_PUBLISHER_OPTIONS } from "../src/nats/nats-publisher.ts";
 import { OUTBOX_METRICS_OPTIONS } from "../src/prometheus/outbox-metrics.ts";
+import { REFUSED_ERROR_OPTIONS } from "../src/publisher/refused-error.ts";
+import { UNCONFIRMED_ERROR_OPTIONS } from "../src/publisher/unconfirmed-error.ts";
 import { RABBIT_PUBLISHER_OPTIONS } from "../src/rabbitmq/rabbit-publisher.ts";
-import { REFUSED_ERROR_OPTIONS } from "../src/rabbitmq/refused-error.ts";
-import { UNCONFIRMED_ERROR_OPTIONS } from "../src/rabbitmq/unconfirmed-error.ts";
 import { WEBHOOK_ERROR_OPTIONS } from "../src/webhook/webhook-error.ts";
 import { WEBHOOK_PUBLISHER_OPTIONS } from "../src/webhook/webhook-publisher.ts";
+import { WEBHOOK_VERIFIER_OPTIONS } from "../src/webhook/webhook-verifier.ts";
 
 const clock = new FakeClock();
 const register = new Registry();
 const store = new MemoryStore();
+
+// They only have to be there.
+const CONNECTION = { request: () => {}, publish: () => {} };
+const CLIENT = { producer: () => {} };
 
 const backoff: Kind = object<BackoffOptions>({
   duration: required(finiteFrom(0)),
@@ -60,8 +79,21 @@ const backoff: Kind = object<BackoffOptions>({
 });
 
 const amqpUrl = "RangeError: options.url must be an amqp or amqps URL";
+const badPem = (code: string): string =>
+  `RangeError: options.tls must hold certificates, a key and its passphrase in PEM that fit together, got ${code}`;
 const httpUrl =
   "RangeError: options.url must be an http or https URL without a user and a password";
+
+const secrets: Kind = all(
+  except(null, "TypeError: options.secrets must be an array, got null"),
+  except(1, "TypeError: options.secrets must be an array, got 1"),
+  except([], "RangeError: options.secrets must hold at least one secret"),
+  except([1], "TypeError: options.secrets[0] must be a string, got 1"),
+  except(
+    "s3cret",
+    'RangeError: options.secrets must be "whsec_" and the base64 of 24 to 64 random bytes',
+  ),
+);
 
 const doors = [
   constructs(
@@ -74,6 +106,32 @@ const doors = [
           amqpUrl: all(
             string,
             ...["", "localhost", "http://s3cret@localhost"].map((url) => except(url, amqpUrl)),
+            except([], "RangeError: options.url must hold at least one URL"),
+            except(
+              ["amqp://localhost", "s3cret"],
+              "RangeError: options.url[1] must be an amqp or amqps URL",
+            ),
+            except(["amqp://localhost", 5], "TypeError: options.url[1] must be a string, got 5"),
+          ),
+          tls: all(
+            except({ ca: "s3cret" }, badPem("ERR_OSSL_PEM_NO_START_LINE")),
+            except({ cert: "s3cret", key: "s3cret" }, badPem("ERR_OSSL_PEM_NO_START_LINE")),
+            except({ ca: 5 }, badPem("ERR_INVALID_ARG_TYPE")),
+            except(
+              { key: "s3cret" },
+              "RangeError: options.tls must have both a cert and its key, or neither",
+            ),
+            except({ host: "a" }, "TypeError: options.tls.host is not an option of "),
+            except("s3cret", "TypeError: options.tls must be an object, got a string"),
+            except(
+              { servername: "" },
+              'RangeError: options.tls.servername must be a non-empty string, got ""',
+            ),
+            except({}, "RangeError: options.url must be an amqps URL, as options.tls is given"),
+          ),
+          mandatory: all(
+            except(null, "TypeError: options.mandatory must be true or false, got null"),
+            except(5, "TypeError: options.mandatory must be true or false, got 5"),
           ),
           channels: all(between(1, 2_047), outside("a whole number of at least 1", 1.5)),
           backoff: all(
@@ -104,9 +162,27 @@ const doors = [
             except("1", "TypeError: options.headers must be an object, got a string"),
             except(1, "TypeError: options.headers must be an object, got 1"),
           ),
+          secrets,
         }),
       ),
     ],
+  ),
+  constructs(
+    WebhookVerifier,
+    [{ secrets: `whsec_${"A".repeat(32)}` }],
+    ["options", required(optionsOf(WEBHOOK_VERIFIER_OPTIONS, { secrets }))],
+  ),
+  constructs(
+    NatsPublisher,
+    [CONNECTION, {}],
+    ["connection", required(methods("request", "publish"))],
+    ["options", optionsOf(NATS_PUBLISHER_OPTIONS)],
+  ),
+  constructs(
+    KafkaPublisher,
+    [CLIENT, {}],
+    ["client", required(methods("producer"))],
+    ["options", optionsOf(KAFKA_PUBLISHER_OPTIONS)],
   ),
   constructs(
     OutboxMetrics,
@@ -143,11 +219,12 @@ testBadInput([...doors, ...errorDoors], () => {
 
 testEveryExport(
   new URL("../api/", import.meta.url),
-  { prometheus, rabbitmq, webhook },
+  { kafka, nats, prometheus, rabbitmq, webhook },
   [...doors, ...errorDoors],
   [
     // The guards answer for every value; the errors take what the classes above make.
     ...[isRefusedError, isUnconfirmedError, isUnroutableError, isWebhookError],
-    ...[UnroutableError],
+    ...[isUnverifiedError, UnroutableError, UnverifiedError],
+    "KafkaClient.producer", // of kafkajs
   ],
 );

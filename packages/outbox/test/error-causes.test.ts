@@ -8,7 +8,12 @@ import {
   UnconfirmedError,
   UnroutableError,
 } from "@holdfast/outbox/rabbitmq";
-import { isWebhookError, WebhookError } from "@holdfast/outbox/webhook";
+import {
+  isUnverifiedError,
+  isWebhookError,
+  UnverifiedError,
+  WebhookError,
+} from "@holdfast/outbox/webhook";
 import { TimeoutError } from "@holdfast/wait";
 import { expect, it } from "vitest";
 
@@ -21,6 +26,7 @@ it.each<[name: string, is: (error: unknown) => boolean, error: Error]>([
     isUnroutableError,
     new UnroutableError({ exchange: "a", routingKey: "b" }, "queue"),
   ],
+  ["isUnverifiedError", isUnverifiedError, new UnverifiedError("time", "old")],
   ["isWebhookError", isWebhookError, new WebhookError("no")],
   ["isForgottenLeaseError", isForgottenLeaseError, new ForgottenLeaseError("lock", 1)],
 ])("%s follows causes, but not that of a timeout", (_, is, error) => {

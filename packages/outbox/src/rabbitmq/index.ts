@@ -4,17 +4,18 @@
  * @packageDocumentation
  */
 
-export { RabbitPublisher, type RabbitPublisherOptions } from "./rabbit-publisher.ts";
 export {
   isRefusedError,
   RefusedError,
   type RefusedErrorOptions,
-} from "./refused-error.ts";
+} from "../publisher/refused-error.ts";
 export {
   isUnconfirmedError,
   UnconfirmedError,
   type UnconfirmedErrorOptions,
-} from "./unconfirmed-error.ts";
+} from "../publisher/unconfirmed-error.ts";
+export { RabbitPublisher, type RabbitPublisherOptions } from "./rabbit-publisher.ts";
+export type { RabbitTls } from "./rabbit-tls.ts";
 export {
   isUnroutableError,
   type Missing,

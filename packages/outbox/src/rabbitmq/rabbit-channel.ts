@@ -2,14 +2,16 @@ import { onAbort } from "@holdfast/clock";
 import { TerminalError } from "@holdfast/wait";
 import { type ChannelModel, type ConfirmChannel, IllegalOperationError } from "amqplib";
 import type { Message } from "../message/message.ts";
-import { RefusedError } from "./refused-error.ts";
-import { UnconfirmedError } from "./unconfirmed-error.ts";
+import { RefusedError } from "../publisher/refused-error.ts";
+import { UnconfirmedError } from "../publisher/unconfirmed-error.ts";
 import { type Route, UnroutableError } from "./unroutable-error.ts";
 
 /** A message, encoded, and its destination. */
 export interface Publication {
   readonly message: Message;
   readonly route: Route;
+  /** Whether it comes back if no queue takes it. */
+  readonly isMandatory: boolean;
   readonly body: Buffer;
 }
 
@@ -91,10 +93,13 @@ export class RabbitChannel {
     if (this.isOpen) this.#hooks.onIdle(this);
   }
 
-  #send({ message, route, body }: Publication, settle: (error: Error | null) => void): void {
+  #send(
+    { message, route, isMandatory, body }: Publication,
+    settle: (error: Error | null) => void,
+  ): void {
     const { id, topic, headers, createdAt } = message;
     const options = {
-      mandatory: true,
+      mandatory: isMandatory,
       persistent: true,
       contentType: "application/json",
       messageId: id,

@@ -6,7 +6,9 @@ import {
   loopClock,
   parsed,
   read,
+  requireAnswer,
   requireBetween,
+  requireBoolean,
   required,
   requireString,
   requireWhole,
@@ -14,6 +16,7 @@ import {
 import {
   type BackoffOptions,
   type BackoffStrategy,
+  jitter,
   keepConnected,
   type Random,
   strategyOf,
@@ -24,11 +27,14 @@ import { Publications } from "../publisher/publications.ts";
 import type { Publisher } from "../publisher/publisher.ts";
 import type { RabbitChannel } from "./rabbit-channel.ts";
 import { RabbitSession } from "./rabbit-session.ts";
+import { type RabbitTls, secureContextOf } from "./rabbit-tls.ts";
 import type { Route } from "./unroutable-error.ts";
 
 export const RABBIT_PUBLISHER_OPTIONS: Kinds<RabbitPublisherOptions> = {
   url: required(parsed("amqpUrl")),
+  tls: parsed("tls"),
   route: func,
+  mandatory: kind("mandatory", requireMandatory),
   channels: kind("channels", requireChannels),
   backoff: parsed("backoff"),
   onError: func,
@@ -44,8 +50,21 @@ const MOST_CHANNELS = 2_047;
 
 /** Options for {@link RabbitPublisher}. */
 export interface RabbitPublisherOptions {
-  /** An amqp or amqps URL. Its query may set `heartbeat`, in seconds; 10 if it does not. */
-  readonly url: string;
+  /**
+   * An amqp or amqps URL, or those of several nodes of a cluster. Its query may set `heartbeat`, in seconds; 10 if it does
+   * not.
+   *
+   * Several are shuffled once, so that many publishers spread over the nodes, and then tried in turn: each attempt takes the
+   * next one, also after a connection was lost.
+   */
+  readonly url: string | readonly string[];
+
+  /**
+   * The certificates of a connection; every URL is an amqps one then.
+   *
+   * @defaultValue the authorities that Node trusts, and no certificate of this side
+   */
+  readonly tls?: RabbitTls | undefined;
 
   /**
    * Returns the exchange and routing key of a message. If it throws, the attempt fails.
@@ -53,6 +72,14 @@ export interface RabbitPublisherOptions {
    * @defaultValue the default exchange, with the topic as the routing key: the topic is the name of a queue
    */
   readonly route?: ((message: Message) => Route) | undefined;
+
+  /**
+   * Whether a message that no queue is bound for is an error, or a function that says so of a message. False suits an event
+   * that nobody may want: then the broker confirms it and drops it. A missing exchange is an error in any case.
+   *
+   * @defaultValue `true`
+   */
+  readonly mandatory?: boolean | ((message: Message) => boolean) | undefined;
 
   /**
    * The maximum number of channels, and so of messages in flight. Further messages wait for a channel.
@@ -86,7 +113,7 @@ export interface RabbitPublisherOptions {
   readonly clock?: Clock | undefined;
 
   /**
-   * Source of randomness for the delays, and for their jitter unless `backoff` has its own.
+   * Source of randomness for the order of several URLs, for the delays, and for their jitter unless `backoff` has its own.
    *
    * @defaultValue `Math.random`
    */
@@ -101,8 +128,8 @@ export interface RabbitPublisherOptions {
  *
  * | Event | `publish` |
  * | --- | --- |
- * | the broker confirms | resolves: a durable queue has the message on its disk |
- * | there is no such exchange, or no queue is bound for the routing key | rejects with an {@link UnroutableError}: either may still be declared |
+ * | the broker confirms | resolves: a durable queue has the message on its disk, a quorum queue on those of most of its nodes |
+ * | there is no such exchange, or no queue is bound for the routing key of a `mandatory` message | rejects with an {@link UnroutableError}: either may still be declared |
  * | the broker refuses with a channel error: 403, no right to write there, or 406, too large | rejects with a {@link RefusedError}; the broker does not have the message |
  * | the broker rejects the message (`basic.nack`: a queue is full), or the connection ends before the confirmation | rejects with an {@link UnconfirmedError}; the message may have arrived |
  * | message cannot be encoded | rejects with a `TerminalError`; nothing was sent |
@@ -133,6 +160,7 @@ export interface RabbitPublisherOptions {
 export class RabbitPublisher implements Publisher, AsyncDisposable {
   readonly #publications = new Publications();
   readonly #route: (message: Message) => Route;
+  readonly #mandatory: boolean | ((message: Message) => boolean);
   readonly #kept: Promise<void>;
   /** Publications that wait for a channel, the earliest first. */
   readonly #waiting = new Set<(channel: Promise<RabbitChannel | undefined>) => void>();
@@ -141,14 +169,22 @@ export class RabbitPublisher implements Publisher, AsyncDisposable {
   /** @throws RangeError or TypeError that names the option */
   constructor(options: RabbitPublisherOptions) {
     const given = read("options", options, "RabbitPublisher", RABBIT_PUBLISHER_OPTIONS);
-    const { url, channels = 128, backoff, onError, clock = realClock } = given;
-    const { route = defaultRoute, random } = given;
-    const address = addressOf(url);
+    const { url, tls, channels = 128, backoff, onError, clock = realClock } = given;
+    const { route = defaultRoute, mandatory = true, random } = given;
+    const security = tls === undefined ? undefined : secureContextOf(tls);
+    const addresses = addressesOf(url, tls !== undefined)
+      .map((address) => ({ address, place: jitter(1, 1, random) }))
+      .toSorted((one, other) => one.place - other.place);
     const strategy = backoff === undefined ? undefined : strategyOf("options.backoff", backoff);
     this.#route = route;
-    const parts = { url: address, clock, channels, onAvailable: () => this.#serve() };
+    this.#mandatory = mandatory;
+    const parts = { security, clock, channels, onAvailable: () => this.#serve() };
+    let attempts = 0;
     this.#kept = keepConnected(
-      ({ signal }) => RabbitSession.open({ ...parts, signal }),
+      ({ signal }) => {
+        const { address } = addresses[attempts++ % addresses.length] as { address: string };
+        return RabbitSession.open({ ...parts, url: address, signal });
+      },
       async (session, signal) => {
         const lost = await this.#use(session, signal);
         if (lost !== undefined) onError?.(lost);
@@ -190,9 +226,14 @@ export class RabbitPublisher implements Publisher, AsyncDisposable {
   }
 
   async #deliver(message: Message, signal: AbortSignal): Promise<void> {
+    const mandatory = this.#mandatory;
     const publication = {
       message,
       route: this.#route(message),
+      isMandatory:
+        typeof mandatory === "function"
+          ? requireAnswer("options.mandatory(message)", mandatory(message))
+          : mandatory,
       body: Buffer.from(bodyOf(message)),
     };
     for (;;) {
@@ -244,11 +285,24 @@ function requireChannels(path: string, channels: number): void {
   requireWhole(path, requireBetween(path, channels, 1, MOST_CHANNELS), 1);
 }
 
-function addressOf(url: string): string {
-  requireString("options.url", url);
-  if (!URL.canParse(url) || !/^amqps?:$/.test(new URL(url).protocol))
-    throw new RangeError("options.url must be an amqp or amqps URL");
-  const address = new URL(url);
+function requireMandatory(path: string, mandatory: unknown): void {
+  if (typeof mandatory !== "function") requireBoolean(path, mandatory as boolean);
+}
+
+function addressesOf(url: string | readonly string[], isSecure: boolean): readonly string[] {
+  if (!Array.isArray(url)) return [addressOf("options.url", url as string, isSecure)];
+  if (url.length === 0) throw new RangeError("options.url must hold at least one URL");
+  return url.map((one, index) => addressOf(`options.url[${index}]`, one, isSecure));
+}
+
+/** Errors do not repeat it: it may contain a password. */
+function addressOf(option: string, url: string, isSecure: boolean): string {
+  requireString(option, url);
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  if (address === undefined || !/^amqps?:$/.test(address.protocol))
+    throw new RangeError(`${option} must be an amqp or amqps URL`);
+  if (isSecure && address.protocol !== "amqps:")
+    throw new RangeError(`${option} must be an amqps URL, as options.tls is given`);
   if (!address.searchParams.has("heartbeat")) address.searchParams.set("heartbeat", HEARTBEAT);
   return address.href;
 }

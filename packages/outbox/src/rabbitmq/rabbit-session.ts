@@ -1,6 +1,7 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { type ChannelModel, connect, type SocketOptions } from "amqplib";
 import { RabbitChannel, type RabbitChannelHooks } from "./rabbit-channel.ts";
+import type { RabbitSecurity } from "./rabbit-tls.ts";
 
 /** Maximum time of the broker to confirm the close of a connection, in milliseconds. */
 const CLOSE_TIMEOUT = 2_000;
@@ -8,6 +9,7 @@ const CLOSE_TIMEOUT = 2_000;
 /** Options for {@link RabbitSession.open}. */
 export interface OpenRabbitSession {
   readonly url: string;
+  readonly security: RabbitSecurity | undefined;
   readonly clock: Clock;
   /** The maximum number of channels. */
   readonly channels: number;
@@ -65,11 +67,19 @@ export class RabbitSession {
   }
 
   /** Connects. */
-  static async open({ url, signal, ...parts }: OpenRabbitSession): Promise<RabbitSession> {
+  static async open({
+    url,
+    security,
+    signal,
+    ...parts
+  }: OpenRabbitSession): Promise<RabbitSession> {
     const socket = new AbortController();
     const subscription = onAbort(signal, (reason) => socket.abort(reason));
     try {
-      const connection = await connect(url, { signal: socket.signal } as SocketOptions);
+      const connection = await connect(url, {
+        ...security,
+        signal: socket.signal,
+      } as SocketOptions);
       return new RabbitSession({ ...parts, connection, socket });
     } catch (error) {
       socket.abort(error);

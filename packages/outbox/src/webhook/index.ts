@@ -1,9 +1,16 @@
 /**
- * Messages to an HTTP endpoint.
+ * Messages to an HTTP endpoint, signed as Standard Webhooks has it, and their verification there.
  *
  * @packageDocumentation
  */
 
+export type { WebhookSecrets } from "./signature.ts";
+export {
+  findUnverifiedError,
+  isUnverifiedError,
+  UnverifiedError,
+  type UnverifiedReason,
+} from "./unverified-error.ts";
 export {
   isWebhookError,
   WebhookError,
@@ -14,3 +21,9 @@ export {
   type WebhookPublisherOptions,
   type WebhookRequest,
 } from "./webhook-publisher.ts";
+export {
+  type ReceivedHeaders,
+  type VerifiedWebhook,
+  WebhookVerifier,
+  type WebhookVerifierOptions,
+} from "./webhook-verifier.ts";

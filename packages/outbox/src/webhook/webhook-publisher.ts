@@ -21,11 +21,13 @@ import { Publications } from "../publisher/publications.ts";
 import type { Publisher } from "../publisher/publisher.ts";
 import { Connections } from "./connections.ts";
 import { isPrivateAddress, isPrivateAddressError, publicLookup } from "./public-address.ts";
+import { keysOf, signedHeaders, type WebhookSecrets } from "./signature.ts";
 import { WebhookError } from "./webhook-error.ts";
 
 export const WEBHOOK_PUBLISHER_OPTIONS: Kinds<WebhookPublisherOptions> = {
   url: required(parsed("httpUrl")),
   headers: parsed("headers"),
+  secrets: parsed("secrets"),
   allow: func,
   isTerminal: func,
   describe: func,
@@ -68,8 +70,8 @@ export interface WebhookPublisherOptions {
   readonly url: string | ((message: Message) => string);
 
   /**
-   * Headers of every request, to authenticate for example, or a function of the message and its body, for a signature
-   * or a token that expires. Names and values as HTTP allows them. Each name once, in upper or lower case. They replace
+   * Headers of every request, to authenticate for example, or a function of the message and its body, for a token that
+   * expires, or a signature of another scheme than that of `secrets`. Names and values as HTTP allows them. Each name once, in upper or lower case. They replace
    * those of a message. `Content-Type` replaces `application/json`. `Idempotency-Key` is always the id of the
    * message, and cannot be replaced.
    *
@@ -85,6 +87,22 @@ export interface WebhookPublisherOptions {
         body: string,
         request: WebhookRequest,
       ) => MessageHeaders | PromiseLike<MessageHeaders>)
+    | undefined;
+
+  /**
+   * Secrets to sign each request with, as [Standard Webhooks](https://www.standardwebhooks.com) has it, or a function that
+   * returns those of a message. Each is `whsec_` and the base64 of 24 to 64 random bytes. Several sign while one replaces
+   * another: a receiver that knows one of them is content. The headers `webhook-id`, the id of the message,
+   * `webhook-timestamp` and `webhook-signature` are then set, and cannot be replaced. {@link WebhookVerifier} checks them.
+   *
+   * If `url` is a function, `secrets` must be one too: every host that a message names could pass its requests on to
+   * the others. An error of the function fails the attempt.
+   *
+   * @defaultValue none: requests are not signed
+   */
+  readonly secrets?:
+    | WebhookSecrets
+    | ((message: Message, request: WebhookRequest) => WebhookSecrets | PromiseLike<WebhookSecrets>)
     | undefined;
 
   /**
@@ -111,7 +129,7 @@ export interface WebhookPublisherOptions {
   readonly describe?: ((url: URL) => string) | undefined;
 
   /**
-   * Reads the time that a date in `Retry-After` is compared with.
+   * Reads the time that a date in `Retry-After` is compared with, and that a signature has.
    *
    * @defaultValue `realClock`
    */
@@ -120,7 +138,7 @@ export interface WebhookPublisherOptions {
 
 /**
  * Posts messages as JSON, with their headers. The header `Idempotency-Key` holds the id of the message: the
- * receiver recognizes a duplicate by it.
+ * receiver recognizes a duplicate by it. With `secrets`, each request is signed.
  *
  * | The receiver responds | `publish` |
  * | --- | --- |
@@ -149,6 +167,7 @@ export interface WebhookPublisherOptions {
  * await using publisher = new WebhookPublisher({
  *   url: "https://receiver.example/hooks",
  *   headers: { Authorization: `Bearer ${process.env["TOKEN"]}` },
+ *   secrets: (process.env["WEBHOOK_SECRETS"] ?? "").split(" "), // the new one and the old one
  * });
  * ```
  */
@@ -197,7 +216,7 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
     body: string,
     request: WebhookRequest,
   ): Promise<Record<string, string>> {
-    const { headers } = this.#options;
+    const { headers, secrets, clock } = this.#options;
     const own =
       typeof headers === "function"
         ? requireHeaders("headers(message)", await headers(message, body, request))
@@ -211,6 +230,13 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
     }
     for (const [name, value] of Object.entries(own)) all.set(name.toLowerCase(), value);
     all.set("idempotency-key", message.id);
+    if (secrets === undefined) return Object.fromEntries(all);
+    const keys =
+      typeof secrets === "function"
+        ? keysOf("secrets(message)", await secrets(message, request))
+        : secrets;
+    const signed = signedHeaders({ id: message.id, body }, keys, clock.now());
+    for (const [name, value] of Object.entries(signed)) all.set(name, value);
     return Object.fromEntries(all);
   }
 
@@ -334,6 +360,7 @@ function resolve(options: WebhookPublisherOptions) {
   return {
     url: typeof url === "function" ? url : requireUrl("options.url", url),
     headers: headersOf(given),
+    secrets: secretsOf(given),
     allow,
     isTerminal,
     describe,
@@ -347,6 +374,14 @@ function headersOf({ url, headers }: WebhookPublisherOptions) {
   if (typeof url !== "function") return requireHeaders("options.headers", headers);
   throw new TypeError(
     "options.headers must be a function if options.url is one: an object would go to every host that a message names",
+  );
+}
+
+function secretsOf({ url, secrets }: WebhookPublisherOptions) {
+  if (secrets === undefined || typeof secrets === "function") return secrets;
+  if (typeof url !== "function") return keysOf("options.secrets", secrets);
+  throw new TypeError(
+    "options.secrets must be a function if options.url is one: each host that a message names could pass its requests on to the others",
   );
 }
 

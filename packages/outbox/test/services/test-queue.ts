@@ -45,8 +45,12 @@ export class TestQueue {
     this.route = { exchange: name, routingKey: "key" };
   }
 
-  static async make(url: string, queueArguments: Record<string, unknown> = {}): Promise<TestQueue> {
-    const queue = new TestQueue(url, `test-${randomUUID()}`);
+  static async make(
+    url: string,
+    queueArguments: Record<string, unknown> = {},
+    unique = `test-${randomUUID()}`,
+  ): Promise<TestQueue> {
+    const queue = new TestQueue(url, unique);
     const { exchange, routingKey } = queue.route;
     const { name } = queue;
     await queue.#use(async (channel) => {

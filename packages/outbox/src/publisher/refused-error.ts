@@ -1,18 +1,23 @@
-import { anything, findByCode, type Kinds, read } from "@holdfast/kit";
+import { anything, findByCode, type Kinds, read, text } from "@holdfast/kit";
 
 const CODE = "ERR_OUTBOX_REFUSED";
 
-export const REFUSED_ERROR_OPTIONS: Kinds<RefusedErrorOptions> = { cause: anything };
+export const REFUSED_ERROR_OPTIONS: Kinds<RefusedErrorOptions> = {
+  reason: text,
+  cause: anything,
+};
 
 /** Options for a {@link RefusedError}. */
 export interface RefusedErrorOptions {
-  /** The error of the channel. */
+  /** The reason in words, with the next step. Not empty. */
+  readonly reason?: string | undefined;
+  /** The error of the broker. */
   readonly cause?: unknown;
 }
 
 /**
- * A broker refused a message with a channel error, and does not keep it: its user may not write to the
- * exchange (403), or the message is above the broker's limit of size (406), for example.
+ * A broker refused a message, and does not keep it: its user may not write there, or the message is above the broker's
+ * limit of size, for example.
  */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
@@ -20,13 +25,14 @@ export class RefusedError extends Error {
   readonly code: "ERR_OUTBOX_REFUSED" = CODE;
   /** The `code` of its errors, for `findError`. */
   static readonly code: "ERR_OUTBOX_REFUSED" = CODE;
-  /** The reply code of AMQP, `403` for example. */
+  /** The broker's code: the reply code of AMQP, `403` for example, `err_code` of JetStream, or the error code of Kafka. */
   readonly replyCode: number;
 
-  /** @param replyCode - the reply code of AMQP */
+  /** @param replyCode - the broker's code */
   constructor(replyCode: number, options: RefusedErrorOptions = {}) {
-    read("options", options, "RefusedError", REFUSED_ERROR_OPTIONS);
-    super(`the broker refused the message with code ${replyCode}`, options);
+    const { reason, cause } = read("options", options, "RefusedError", REFUSED_ERROR_OPTIONS);
+    const words = reason === undefined ? "" : `: ${reason}`;
+    super(`the broker refused the message with code ${replyCode}${words}`, { cause });
     this.replyCode = replyCode;
   }
 }

@@ -1,0 +1,26 @@
+/**
+ * Messages to Kafka, acknowledged by all replicas in sync.
+ *
+ * @packageDocumentation
+ */
+
+export {
+  findRefusedError,
+  isRefusedError,
+  RefusedError,
+  type RefusedErrorOptions,
+} from "../publisher/refused-error.ts";
+export {
+  findUnconfirmedError,
+  isUnconfirmedError,
+  UnconfirmedError,
+  type UnconfirmedErrorOptions,
+} from "../publisher/unconfirmed-error.ts";
+export {
+  type KafkaClient,
+  type KafkaProducer,
+  type KafkaProducerOptions,
+  KafkaPublisher,
+  type KafkaPublisherOptions,
+  type KafkaRecord,
+} from "./kafka-publisher.ts";
