@@ -136,8 +136,8 @@ export async function removeStoredVersion(
   await serve(SECOND);
   await client.create(Thing, { metadata: ref("another"), spec });
   const answerTo = async (work: Promise<unknown>): Promise<unknown> => {
-    const error = findApiError(await work.catch((caught: unknown) => caught));
-    return error === undefined ? "done" : [error.statusCode, error.message.replace(/^.*?: /, "")];
+    const error = findError(await work.catch((caught: unknown) => caught), ApiError);
+    return error === undefined ? "done" : [error.status, error.message.replace(/^.*?: /, "")];
   };
   const once = { retries: 0 };
   await serve(LAST, async () => (await answerTo(client.get(Thing, left, once))) !== "done");

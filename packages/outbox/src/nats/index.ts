@@ -5,13 +5,11 @@
  */
 
 export {
-  findRefusedError,
   isRefusedError,
   RefusedError,
   type RefusedErrorOptions,
 } from "../publisher/refused-error.ts";
 export {
-  findUnconfirmedError,
   isUnconfirmedError,
   UnconfirmedError,
   type UnconfirmedErrorOptions,

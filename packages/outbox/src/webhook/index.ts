@@ -6,7 +6,6 @@
 
 export type { WebhookSecrets } from "./signature.ts";
 export {
-  findUnverifiedError,
   isUnverifiedError,
   UnverifiedError,
   type UnverifiedReason,

@@ -18,6 +18,8 @@ export class UnverifiedError extends Error {
   override readonly name = "UnverifiedError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_OUTBOX_UNVERIFIED" = CODE;
+  /** The `code` of its errors, for {@link findError}. */
+  static readonly code: "ERR_OUTBOX_UNVERIFIED" = CODE;
   /** The reason. */
   readonly reason: UnverifiedReason;
 
@@ -39,25 +41,5 @@ export class UnverifiedError extends Error {
  * @param error - anything that was caught
  */
 export function isUnverifiedError(error: unknown): boolean {
-  return findUnverifiedError(error) !== undefined;
-}
-
-/**
- * The first {@link UnverifiedError} among an error and its causes, of this copy of the package or another.
- *
- * The cause of a `TimeoutError` does not count: it is the error of an earlier attempt.
- *
- * @param error - anything that was caught
- * @returns the error, with its fields; undefined if there is none
- *
- * @example
- * ```ts
- * import { findUnverifiedError, UnverifiedError } from "@holdfast/outbox/webhook";
- *
- * const caught: unknown = new UnverifiedError("time", "it is 900 s old");
- * console.log(findUnverifiedError(caught)?.reason); // => time
- * ```
- */
-export function findUnverifiedError(error: unknown): UnverifiedError | undefined {
-  return findByCode<UnverifiedError>(error, CODE);
+  return findByCode(error, CODE) !== undefined;
 }

@@ -32,7 +32,11 @@ describe("npx @holdfast/outbox on a folder of PGlite", () => {
         new CommandWorld().run(args, { env, connect: async () => kept });
       const { stdout } = await run("migrate", "--print");
       expect(stdout).toMatch(/^BEGIN;\nCREATE TABLE .*outbox_message.*;\nCOMMIT;\n$/s);
-      expect(await run("migrate")).toEqual({ code: 0, stdout: "applied 1, 2, 3, 4, 5\n", stderr: "" });
+      expect(await run("migrate")).toEqual({
+        code: 0,
+        stdout: "applied 1, 2, 3, 4, 5\n",
+        stderr: "",
+      });
       const stderr = "the tables are up to date\n";
       expect(await run("migrate", "--print")).toEqual({ code: 0, stdout: "", stderr });
     }
