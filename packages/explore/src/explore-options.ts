@@ -78,7 +78,8 @@ export interface ExploreSettings<State> {
 
   /**
    * Number of worlds with two faults, drawn: most second ones meet a step that is there because of the first, such as
-   * another attempt. Up to half of them lose the response of a write and deliver its event late. Whole, at least 0.
+   * another attempt. Up to half of them lose the response of a write and deliver its event late, or let a call fail twice.
+   * Whole, at least 0.
    *
    * @defaultValue `100`, or as many as `worlds` allows beside those with one fault
    */

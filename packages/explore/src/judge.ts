@@ -178,24 +178,40 @@ export function isAsIn(end: WorldEnd, other: WorldEnd, goal: Reference): boolean
   return verdictOn(end, { ...goal, state, counts }, "same").lines.length === 0;
 }
 
-/** Whether a world only lacks parts that a healthy run lacks too whose reconciles begin as late. */
-export function lacksTheSame(end: WorldEnd, late: WorldEnd, goal: Reference): boolean {
+/**
+ * Whether a world only lacks parts that a healthy run lacks too whose reconciles begin as late: any parts, or whole
+ * objects and items of lists.
+ */
+export function lacksTheSame(
+  end: WorldEnd,
+  late: WorldEnd,
+  goal: Reference,
+  parts: "any" | "wholes",
+): boolean {
   if (end.journal.problem !== undefined || late.journal.problem !== undefined) return false;
   const [most, state, least] = [goal, end, late].map((one) =>
     plainOf(comparable(one.state, goal.masks)),
   );
-  return excess(goal, end.counts).length === 0 && isBetween(state, most, least);
+  return excess(goal, end.counts).length === 0 && isBetween(state, { most, least, parts });
 }
 
-/** Whether a state is another one without some parts, none of which a third one has. */
-function isBetween(state: unknown, most: unknown, least: unknown): boolean {
+/** Two states, and the parts that a state between them may lack. */
+interface Bounds {
+  readonly most: unknown;
+  readonly least: unknown;
+  readonly parts: "any" | "wholes";
+}
+
+/** Whether a state is another one without some parts, none of which a third one has. A list is one of the two. */
+function isBetween(state: unknown, { most, least, parts }: Bounds): boolean {
+  if (Array.isArray(state) && textOf(state) === textOf(least)) return true;
   if (!isTree(state) || !isTree(most) || Array.isArray(state))
     return textOf(state) === textOf(most);
   const lower = isTree(least) ? least : {};
   return Object.keys({ ...most, ...state }).every((name) =>
     name in state && name in most
-      ? isBetween(state[name], most[name], lower[name])
-      : !(name in state) && !(name in lower),
+      ? isBetween(state[name], { most: most[name], least: lower[name], parts })
+      : !(name in state) && !(name in lower) && (parts === "any" || isTree(most[name])),
   );
 }
 

@@ -4,6 +4,8 @@ export interface Attempt {
   readonly label: string;
   /** Instant at which it began. */
   readonly at: number;
+  /** Instant of the news with which it began, if they came late. */
+  readonly since?: number | undefined;
   hasSucceeded: boolean;
   /** Whether the state has changed while it ran. */
   hasChanged?: boolean;
@@ -25,36 +27,42 @@ export function beginOf(label: string, now: number, { begins, rest, from }: Sche
   return begins.get(label)?.find((instant) => instant >= now) ?? Math.max(now, rest);
 }
 
-/** Reconciles begin when those of a world did that succeeded: healthy, and as late. Others wait for the end of the users. */
+/** Reconciles begin when the effective ones of a world did: healthy, and as late. Others wait for the end of the users. */
 export function lateAs(
-  attempts: readonly Attempt[],
+  effective: readonly Attempt[],
   { rest, from }: Pick<Schedule, "rest" | "from">,
 ): Schedule {
-  return { begins: byLabel(attempts.filter(({ hasSucceeded }) => hasSucceeded)), rest, from };
-}
-
-/** Attempts of a world that may have had the effect of their key: those that succeed, or those that change the state too. */
-export function effectiveOf(attempts: readonly Attempt[]): readonly (readonly Attempt[])[] {
-  const succeeds = attempts.filter(({ hasSucceeded }) => hasSucceeded);
-  const changes = attempts.filter(({ hasSucceeded, hasChanged }) => hasSucceeded || hasChanged);
-  return changes.length === succeeds.length ? [succeeds] : [succeeds, changes];
+  return { begins: byLabel(effective), rest, from };
 }
 
 /**
- * Reconciles begin in the order of the effective ones of a world, and none so late that it misses a change that the
- * run without a fault has seen: each begins before the next one of its key is due there.
+ * Attempts of a world that may have had the effect of their key: those that succeed, or those that change the state too;
+ * and the same at the instants of their news.
+ */
+export function effectiveOf(attempts: readonly Attempt[]): readonly (readonly Attempt[])[] {
+  const succeeds = attempts.filter(({ hasSucceeded }) => hasSucceeded);
+  const changes = attempts.filter(({ hasSucceeded, hasChanged }) => hasSucceeded || hasChanged);
+  const effective = changes.length === succeeds.length ? [succeeds] : [succeeds, changes];
+  if (attempts.every(({ since }) => since === undefined)) return effective;
+  const timely = effective.map((all) => all.map((one) => ({ ...one, at: one.since ?? one.at })));
+  return [...effective, ...timely];
+}
+
+/**
+ * Reconciles begin in the order of the effective ones of a world, and no later than that needs. None misses a change that
+ * the run without a fault has seen: each begins before the next one of its key is due there.
  */
 export function orderedAs(effective: readonly Attempt[], known: readonly Attempt[]): Schedule {
   const places = known.map(({ label, at: due }, index) => {
     const later = known.slice(index + 1).find((one) => one.label === label && one.at > due);
     const place = effective.findIndex((one) => one.label === label && one.at >= due);
     const last = (later?.at ?? Number.POSITIVE_INFINITY) - 1;
-    return { label, due, last, place, at: effective[place]?.at ?? due };
+    return { label, due, last, place, turn: effective[place]?.at ?? due, at: due };
   });
-  const inOrder = places.toSorted((one, other) => one.at - other.at || one.place - other.place);
+  const inOrder = places.toSorted((one, other) => one.turn - other.turn || one.place - other.place);
   let bound = Number.NEGATIVE_INFINITY;
   for (const one of inOrder) {
-    one.at = Math.max(one.at, bound);
+    one.at = Math.max(one.due, bound);
     bound = one.at + 1;
   }
   bound = Number.POSITIVE_INFINITY;

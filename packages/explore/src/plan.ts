@@ -146,10 +146,22 @@ function unseenWrites(firsts: readonly FirstFault[], without: readonly string[])
   });
 }
 
+/** Calls that fail, and fail again when they are made the next time. */
+function repeats(firsts: readonly FirstFault[], without: readonly string[]): Plan[] {
+  return firsts.flatMap(({ fault, places }) => {
+    if (fault.type !== "call-failed" && fault.type !== "server-error") return [];
+    const { text } = places.steps[fault.at - 1] ?? {};
+    const again = faultsAfter(fault, places, without).find(
+      ({ type, at }) => type === fault.type && places.steps[at - 1]?.text === text,
+    );
+    return again === undefined ? [] : [[fault, again]];
+  });
+}
+
 /**
  * Plans with two faults: one that was run, and one of the steps that its world had after it. Every second one is an unseen
- * write, until those are through. In most others, the second fault meets a step that is there because of the first, while
- * there are others of the kind. None, if no fault can come after another.
+ * write, or a call that fails twice, until those are through. In most others, the second fault meets a step that is there
+ * because of the first, while there are others of the kind. None, if no fault can come after another.
  *
  * @param known - the steps without a fault
  */
@@ -174,11 +186,11 @@ export function* drawPairs(
     const { fault, seconds } = pairs[index(pairs)] as (typeof pairs)[number];
     return [fault, seconds[index(seconds)] as Fault];
   };
-  const unseen = unseenWrites(firsts, without);
+  const usual = [...unseenWrites(firsts, without), ...repeats(firsts, without)];
   for (let left = count; left > 0; left -= 1) {
-    const [write] = left % 2 === 0 ? unseen.splice(0, 1) : [];
-    if (write !== undefined) {
-      yield write;
+    const [pair] = left % 2 === 0 ? usual.splice(0, 1) : [];
+    if (pair !== undefined) {
+      yield pair;
       continue;
     }
     const [plan] = left % 4 === 0 ? [] : ofAdded.splice(index(ofAdded), 1);

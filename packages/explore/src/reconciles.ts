@@ -55,6 +55,9 @@ export class Reconciles {
   /** By controller and key. */
   readonly #open = new Map<string, { readonly text: string; readonly owner: Owner }>();
   readonly #running = new Set<Running>();
+
+  /** By replica: when the latest news came, and from when they are. */
+  readonly #news = new Map<number, { readonly at: number; readonly since: number }>();
   readonly #options: ReconcilesOptions;
   readonly attempts: Attempt[] = [];
 
@@ -84,7 +87,9 @@ export class Reconciles {
       const at = now();
       const begin = schedule === undefined ? at : beginOf(label, at, schedule);
       if (begin > at) return { requeueAfter: begin - at };
-      const attempt: Attempt = { label, at, hasSucceeded: false };
+      const news = this.#news.get(owner.number);
+      const since = news?.at === at && news.since < at ? news.since : undefined;
+      const attempt: Attempt = { label, at, since, hasSucceeded: false };
       this.attempts.push(attempt);
       const running = { label, owner, request, attempt };
       if (!owner.crashed.aborted) this.#open.set(label, { text: "still runs", owner });
@@ -112,6 +117,12 @@ export class Reconciles {
           `replicas ${other.owner.number} and ${owner.number} are in the reconcile of ${label} at one instant`,
         );
     this.#running.add(running);
+  }
+
+  /** News from an instant have come to a replica. The first ones count: a reconcile that begins now may not see the others. */
+  tell(replica: number, since: number): void {
+    const at = this.#options.now();
+    if (this.#news.get(replica)?.at !== at) this.#news.set(replica, { at, since });
   }
 
   /** A write of a replica has changed the state. */

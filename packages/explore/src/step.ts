@@ -71,6 +71,14 @@ export interface StepOptions<Value = unknown> {
   readonly reports?: boolean | undefined;
 
   /**
+   * Instant of the news that the step brings, on the monotonic clock of the world. A reconcile that begins with late news
+   * has seen what was there at that instant.
+   *
+   * @defaultValue none: the step brings no news
+   */
+  readonly since?: number | undefined;
+
+  /**
    * What came of the step, for reports.
    *
    * @defaultValue the value as JSON

@@ -23,6 +23,17 @@ export interface SteppedWorld<Outside> {
   readonly reconciles: Reconciles;
 }
 
+/** A step that has begun. */
+interface Begun {
+  readonly step: Step;
+  readonly replica: Replica;
+  /** Type of the fault that meets it. */
+  readonly fault: string | undefined;
+  /** Changes of the state before it. */
+  readonly changes: number;
+  readonly since: number | undefined;
+}
+
 /** Does the steps of the replicas, and lets them meet the faults of the plan. */
 export class Steps<Outside> {
   readonly #options: ResolvedExplore<Outside>;
@@ -40,11 +51,13 @@ export class Steps<Outside> {
 
   /**
    * Instant from which the program may be late without missing a change by others: that of the last one; 0 if it has
-   * answered that with reports alone, as a program that refuses it and keeps the result of an earlier one.
+   * answered that with reports alone, as a program that refuses it and keeps the result of an earlier one; Infinity if it
+   * has answered nothing.
    */
   get lateFrom(): number {
     const { at, answers } = this.#asked;
-    return this.#isByOthers() || answers.every(({ reports }) => reports) ? 0 : at;
+    if (this.#isByOthers() || answers.length === 0) return Number.POSITIVE_INFINITY;
+    return answers.every(({ reports }) => reports) ? 0 : at;
   }
 
   async perform<Value>(
@@ -66,21 +79,24 @@ export class Steps<Outside> {
     if (fault?.startsWith("crash-before")) return await this.#crash(replica, fault);
     const meet = fault === undefined ? undefined : faults[fault];
     this.#ask(step);
+    const { changes } = this.#world.systems;
     const work = meet === undefined ? perform() : meet(perform);
-    return await this.#finish(step, replica, fault, described(step, work, { ...options, fault }));
+    const done = described(step, work, { ...options, fault });
+    return await this.#finish({ step, replica, fault, changes, since: options.since }, done);
   }
 
   async #finish<Value>(
-    step: Step,
-    replica: Replica,
-    fault: string | undefined,
+    { step, replica, fault, changes, since }: Begun,
     work: Promise<Value>,
   ): Promise<Value> {
-    const { journal, fleet, systems } = this.#world;
+    const { journal, fleet, systems, reconciles } = this.#world;
     try {
       return await work;
     } finally {
       this.#look(step);
+      // Another step may have noticed the change of this one.
+      if (!step.reads && systems.changes > changes) reconciles.change(step.replica);
+      if (since !== undefined) reconciles.tell(step.replica, journal.instantOf(since));
       if (fault?.startsWith("crash-after")) void this.#crash(replica, fault);
       if (fault === "lost-lease") {
         journal.note(replica.number, `stands still for ${PAUSE / 1_000} s`);
@@ -132,11 +148,10 @@ export class Steps<Outside> {
 
   /** Notes whether a step has changed the state, and asks the invariant. */
   #look(step: Step): void {
-    const { journal, systems, reconciles } = this.#world;
+    const { journal, systems } = this.#world;
     this.#answer(step);
     if (!systems.hasChanged()) return;
     journal.change(step.number);
-    if (!step.reads) reconciles.change(step.replica);
     try {
       this.#options.invariant(systems.state);
     } catch (cause) {

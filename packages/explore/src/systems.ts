@@ -13,6 +13,9 @@ export class Systems<Outside> {
   #version: Version;
   #revision: string | undefined;
 
+  /** Changes of the state that somebody has noticed. */
+  changes = 0;
+
   constructor(options: ResolvedExplore<Outside>, clock: Clock, version: Version) {
     this.#options = options;
     this.#version = version;
@@ -37,7 +40,9 @@ export class Systems<Outside> {
   hasChanged(): boolean {
     const last = this.#revision;
     this.#revision = this.revision;
-    return this.#revision !== last;
+    if (this.#revision === last) return false;
+    this.changes += 1;
+    return true;
   }
 
   /** The other version takes over. */

@@ -132,6 +132,19 @@ describe("an exploration with its defaults", () => {
     expect(error.only).toBe("call-failed:1+call-failed:2");
   });
 
+  it("finds a call whose failure the next one heals, unless it fails too", async () => {
+    const run = async ({ link, world, signal, clock }: ProgramContext<Map<string, number>>) => {
+      const set = link(async () => void world.set("a", 1), "set");
+      const look = link(async () => {}, "look");
+      await set().catch(() => {});
+      for (let left = 10; left > 0; left -= 1) await look().catch(() => {});
+      await set().catch(() => {});
+      await clock.sleep(Number.POSITIVE_INFINITY, { signal }).catch(() => {});
+    };
+    const error = await failureOf(explore({ ...asked, run }));
+    expect(error.only).toBe("call-failed:1+call-failed:12");
+  });
+
   it("accepts reconciles that write nothing, and accuses a program without any", async () => {
     const idling = (isWoken: boolean) =>
       explore({

@@ -11,6 +11,9 @@ export class ExploredApi extends FakeApi {
   /** The first mistake of the operator that no state shows: an owner in another namespace, a status that is dropped. */
   problem: string | undefined = undefined;
 
+  /** The instant of each change, by its version. */
+  readonly changedAt: Map<string, number> = new Map();
+
   /** The objects of the server. */
   get objects(): ApiState {
     return this.state;

@@ -39,7 +39,7 @@ export class ExploredCluster<World> {
     const api = new ExploredApi({ clock, random, webhooks, resources: withBeside(resources) });
     this.api = api;
     new GarbageCollector({ api, clock, resources });
-    this.#history = new History({ api, resources, recreates });
+    this.#history = new History({ api, clock, resources, recreates });
     this.#start = clock.now();
     this.world = world?.(context) as World;
   }

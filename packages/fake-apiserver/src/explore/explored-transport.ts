@@ -90,7 +90,7 @@ export class ExploredTransport implements KubeTransport {
   };
 
   async #perform(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    const { step } = this.#program;
+    const { step, clock } = this.#program;
     const perform = (): Promise<KubeResponse> => this.#api.transport.send(request, signal);
     const own = stepOf(request, this.#hasSlots);
     if (own === undefined) return await this.#aside(perform);
@@ -118,7 +118,8 @@ export class ExploredTransport implements KubeTransport {
         ? {}
         : { ...this.#faults<KubeResponse>(pages), ...this.#hookFaults<KubeResponse>(request) };
     const outcomeOf = ({ status }: KubeResponse): StepOutcome => ({ text: `${status}` });
-    const options = { text, crashes: ["after"], faults, reads: true, outcomeOf } as const;
+    const since = kind === "list" ? clock.monotonic() - 1 : undefined; // users may write at this instant, and later
+    const options = { text, crashes: ["after"], faults, reads: true, outcomeOf, since } as const;
     return await step<KubeResponse>(options, perform);
   }
 
@@ -220,7 +221,8 @@ export class ExploredTransport implements KubeTransport {
       }),
     };
     const outcomeOf = (): StepOutcome => ({ text: "" });
-    const options = { text, crashes: [], faults, reads: true, outcomeOf } as const;
+    const since = this.#api.changedAt.get(object?.metadata?.resourceVersion ?? "");
+    const options = { text, crashes: [], faults, reads: true, outcomeOf, since } as const;
     return await step<Uint8Array>(options, async () => chunk);
   }
 }
@@ -238,7 +240,9 @@ function lineOf(event: object): Uint8Array {
 
 interface WatchLine {
   readonly type: string;
-  readonly object?: { readonly metadata?: { readonly namespace?: string; readonly name?: string } };
+  readonly object?: {
+    readonly metadata?: Readonly<Partial<Record<"namespace" | "name" | "resourceVersion", string>>>;
+  };
 }
 
 /** The step that a request is; none for probes, Leases and Events. */

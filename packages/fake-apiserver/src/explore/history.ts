@@ -1,3 +1,4 @@
+import type { Clock } from "@holdfast/clock";
 import { resourceName } from "@holdfast/kit/kubernetes";
 import type { Resource } from "@holdfast/kubernetes";
 import { type JsonObject, metadataOf } from "../object/json.ts";
@@ -11,6 +12,7 @@ import { foreignOwnerOf, isOrphan, placesOf, storeOf } from "./garbage-collector
 /** How to watch a server. */
 export interface HistoryOptions {
   readonly api: ExploredApi;
+  readonly clock: Clock;
   readonly resources: readonly Resource[];
   /** Resources whose objects may be deleted and created again. */
   readonly recreates: readonly Resource[];
@@ -33,7 +35,7 @@ export class History {
   readonly #served: ReadonlySet<string>;
   readonly #living = new Map<string, number>();
 
-  constructor({ api, resources, recreates }: HistoryOptions) {
+  constructor({ api, clock, resources, recreates }: HistoryOptions) {
     this.#api = api;
     this.#state = api.objects;
     this.#served = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
@@ -43,6 +45,7 @@ export class History {
       const mayRepeat = recreates.some((one) => resourceName(one) === name);
       this.#state.subscribe(storeOf(resource), (change) => {
         this.#changes += 1;
+        api.changedAt.set(`${change.version}`, clock.monotonic());
         this.#check(name, change);
         if (!mayRepeat) this.#note(name, change);
       });

@@ -31,6 +31,7 @@ const SECOND = 1_000;
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const outside = { namespace: "outside", name: "ann" };
+const zoe = { namespace: "default", name: "zoe" };
 const finalizer = "example.org/outside";
 
 /** A user who creates ann, and changes it or deletes it five seconds later. */
@@ -155,12 +156,57 @@ const kinds: Kind[] = [
         const { size = 1 } = thing.spec;
         if (thing.status?.size === size) return;
         if (!isCorrect) await report(context, thing, { size });
-        if (size > 0) await context.client.apply(ConfigMap, { metadata: childOf(thing) });
+        const data = { size: `${size}` };
+        if (size > 0) await context.client.apply(ConfigMap, { metadata: childOf(thing), data });
         if (isCorrect) await report(context, thing, { size });
       }),
-    found: [/^response lost of step \d+, PATCH things\/status/, "configmaps default/ann: missing"],
+    found: [
+      /^response lost of step \d+, PATCH things\/status/,
+      'configmaps default/ann.data.size: expected "2", got "1"',
+    ],
     options: {
-      scenario: thenUser(({ client }) => client.patch(Thing, ann, { spec: { size: -1 } })),
+      scenario: thenUser(async ({ client, clock }) => {
+        await client.patch(Thing, ann, { spec: { size: 2 } });
+        await clock.sleep(5 * SECOND);
+        await client.patch(Thing, ann, { spec: { size: -1 } });
+      }),
+    },
+  },
+  {
+    habit: "a child for each edit, so that an edit while nobody looks has none",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        const metadata = childOf(thing, `for-${thing.spec.name.toLowerCase()}`);
+        await client.apply(ConfigMap, { metadata }).catch((error) => {
+          if (isCorrect) throw error;
+        });
+      }),
+    found: [/^conflict at step \d+, PATCH configmaps/, "configmaps default/for-ann: missing"],
+    options: {
+      scenario: thenUser(({ client }) => client.patch(Thing, ann, { spec: { name: "Anna" } })),
+    },
+  },
+  {
+    habit: "tickets by the order of arrival",
+    setup: (isCorrect) =>
+      reconciling(async (thing, context) => {
+        if (thing.status?.child !== undefined) return;
+        const held = new Map<string | undefined, string>();
+        for await (const { metadata, data } of context.client.list(ConfigMap))
+          held.set(data?.["of"], metadata.name);
+        const of = thing.metadata.name;
+        const child = (isCorrect && held.get(of)) || `ticket-${held.size + 1}`;
+        if (!isCorrect || !held.has(of))
+          await context.client.create(ConfigMap, { metadata: childOf(thing, child), data: { of } });
+        await report(context, thing, { child });
+      }),
+    found: [/step \d+, PATCH things\/status/, "configmaps default/ticket-"],
+    options: {
+      async scenario({ client, clock }) {
+        for (const metadata of [zoe, bob, ann])
+          await client.create(Thing, { metadata, spec: { name: metadata.name } });
+        await clock.sleep(5 * SECOND);
+      },
     },
   },
   {
@@ -579,7 +625,7 @@ const kinds: Kind[] = [
           throw error;
         }
       }),
-    found: [/; then [\w-]+ at step \d+/, "configmaps outside/ann: left over"],
+    found: [/; then [\w -]+ (at|before|after) step \d+/, "configmaps outside/ann: left over"],
     options: { recreates: [ConfigMap] },
   },
 ];
