@@ -1,5 +1,5 @@
 // `npm run apiserver`: builds the API server for `npm run test:cluster`, or says why it cannot. With
-// `-- --client-go` also the operator and the work queue of client-go, the rivals of `npm run bench`.
+// `-- --client-go` also the informer, the operator and the work queue of client-go, the rivals of `npm run bench`.
 import { readArguments } from "../../tools/arguments.mjs";
 import { apiServerPrograms, clientGoPrograms } from "./build.mjs";
 import { UnavailableError } from "./run-program.mjs";
@@ -16,8 +16,8 @@ try {
   const { devapi, version } = await apiServerPrograms(stop.signal);
   console.log(`${version}: ${devapi}`);
   if (withClientGo) {
-    const { operator, queue, version } = await clientGoPrograms(stop.signal);
-    console.log(`${version}: ${operator}, ${queue}`);
+    const { informer, operator, queue, version } = await clientGoPrograms(stop.signal);
+    console.log(`${version}: ${informer}, ${operator}, ${queue}`);
   }
 } catch (error) {
   if (error instanceof UnavailableError) {
