@@ -9,9 +9,13 @@ const QUEUE = "HOLDFAST_BENCH_QUEUE";
 export async function openClientGo() {
   if (!built().clientGo)
     throw new Error('it is not built: build it once with "npm run apiserver -- --client-go"');
-  const { operator, queue, version } = await clientGoPrograms();
+  const { informer, operator, queue, version } = await clientGoPrograms();
   return {
-    env: { HOLDFAST_BENCH_OPERATOR: operator, [QUEUE]: queue },
+    env: {
+      HOLDFAST_BENCH_INFORMER: informer,
+      HOLDFAST_BENCH_OPERATOR: operator,
+      [QUEUE]: queue,
+    },
     facts: `client-go: ${version}`,
     async [Symbol.asyncDispose]() {},
   };

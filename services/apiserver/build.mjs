@@ -54,10 +54,11 @@ const API_SERVER = {
 /** @type {Recipe} */
 const CLIENT_GO = {
   programs: {
+    informer: fileURLToPath(new URL("informer", import.meta.url)),
     operator: fileURLToPath(new URL("operator", import.meta.url)),
     queue: fileURLToPath(new URL("../../bench/go", import.meta.url)),
   },
-  title: "the operator and the work queue of client-go",
+  title: "the informer, the operator and the work queue of client-go",
   cache: "client-go",
   packaged: [],
   next: `${REPAIR}; then run npm run apiserver -- --client-go again. npm run bench runs without them.`,
@@ -69,6 +70,14 @@ const CLIENT_GO = {
  * @property {string} etcd
  * @property {string} kubectl
  * @property {string} version of the API server's library
+ */
+
+/**
+ * @typedef {object} Rivals
+ * @property {string} informer path of the program that syncs an informer
+ * @property {string} operator
+ * @property {string} queue
+ * @property {string} version of client-go and of Go
  */
 
 /**
@@ -92,8 +101,7 @@ export async function apiServerPrograms(signal, log = console.log) {
  *
  * @param {AbortSignal} [signal] ends a build and removes what it has made
  * @param {(line: string) => void} [log]
- * @returns {Promise<{ operator: string, queue: string, version: string }>} paths of the programs, versions of
- * client-go and Go
+ * @returns {Promise<Rivals>}
  * @throws UnavailableError if they cannot be built here
  */
 export async function clientGoPrograms(signal, log = console.log) {
@@ -102,7 +110,10 @@ export async function clientGoPrograms(signal, log = console.log) {
   const version = [...versions.matchAll(/^golang-(?:k8s-client-go-dev|[\d.]+-go) .*$/gm)].join(
     ", ",
   );
-  return { operator: join(folder, "operator"), queue: join(folder, "queue"), version };
+  const [informer, operator, queue] = ["informer", "operator", "queue"].map((name) =>
+    join(folder, name),
+  );
+  return /** @type {Rivals} */ ({ informer, operator, queue, version });
 }
 
 /** The folder of the programs of the API server, in the cache, for its sources and this list of packages. */

@@ -1,6 +1,6 @@
 // `npm run apiserver`: builds the API server for `npm run test:cluster`, or says why it cannot. With
-// `-- --client-go` also the operator and the work queue of client-go, the rivals of `npm run bench`. With `-- --serve`
-// it runs until Ctrl-C, and forgets everything then.
+// `-- --client-go` also the informer, the operator and the work queue of client-go, the rivals of `npm run bench`. With
+// `-- --serve` it runs until Ctrl-C, and forgets everything then.
 import { once } from "node:events";
 import { readArguments } from "../../tools/arguments.mjs";
 import { apiServerPrograms, clientGoPrograms } from "./build.mjs";
@@ -18,8 +18,8 @@ try {
   const { devapi, version } = await apiServerPrograms(stop.signal);
   console.log(`${version}: ${devapi}`);
   if (withClientGo) {
-    const { operator, queue, version } = await clientGoPrograms(stop.signal);
-    console.log(`${version}: ${operator}, ${queue}`);
+    const { informer, operator, queue, version } = await clientGoPrograms(stop.signal);
+    console.log(`${version}: ${informer}, ${operator}, ${queue}`);
   }
   if (isServed) await serveUntil(stop.signal);
 } catch (error) {

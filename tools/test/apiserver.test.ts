@@ -197,22 +197,23 @@ describe("apiServerPrograms", () => {
   });
 });
 
-test("clientGoPrograms builds two rivals from the same packages, without etcd and kubectl", async () => {
+test("clientGoPrograms builds three rivals from the same packages, without etcd and kubectl", async () => {
   const download =
     'touch golang-k8s-client-go-dev_0.36-2_all.deb; echo "$*" > "$(dirname "$0")/names"; touch ';
   install({ "apt-get": APT_GET.replace("touch ", download), "dpkg-deb": DPKG_DEB });
   expect(built()).toEqual({ apiServer: false, clientGo: false });
-  const { operator, queue, version } = await clientGoPrograms(undefined, (line) =>
+  const { informer, operator, queue, version } = await clientGoPrograms(undefined, (line) =>
     lines.push(line),
   );
   expect(version).toBe("golang-k8s-client-go-dev 0.36-2");
-  for (const program of [operator, queue]) expect(readFileSync(program, "utf8")).toBe("off\n");
-  expect(readdirSync(dirname(queue)).sort()).toEqual(["VERSIONS", "operator", "queue"]);
+  for (const program of [informer, operator, queue])
+    expect(readFileSync(program, "utf8")).toBe("off\n");
+  expect(readdirSync(dirname(queue)).sort()).toEqual(["VERSIONS", "informer", "operator", "queue"]);
   const names = readFileSync(join(directory, "bin/names"), "utf8").trim().split(" ");
   expect(names).toContain("golang-k8s-client-go-dev");
   expect(names).not.toContain("etcd-server");
   expect(names).not.toContain("kubectl");
-  expect(lines[0]).toContain("Building the operator and the work queue of client-go");
+  expect(lines[0]).toContain("Building the informer, the operator and the work queue of client-go");
   expect(built()).toEqual({ apiServer: false, clientGo: true });
 });
 
@@ -234,7 +235,7 @@ test.each([
   expect(error).toBeInstanceOf(UnavailableError);
   const { message } = error as Error;
   expect(message).toContain(
-    `the operator and the work queue of client-go cannot be built here: ${reason}`,
+    `the informer, the operator and the work queue of client-go cannot be built here: ${reason}`,
   );
   expect(message).toContain("Next: if a download failed, name a mirror in DEBIAN_MIRROR; ");
   expect(message).toContain("then run npm run apiserver -- --client-go again.");

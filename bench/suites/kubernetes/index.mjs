@@ -1,14 +1,16 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { get } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { liveBytes, stopwatch } from "../../measure.mjs";
-import { clientGo, operating, runOperator } from "./operating.mjs";
+import { bareOperator, clientGo, operating, runOperator } from "./operating.mjs";
 
 const SERVER = fileURLToPath(new URL("server.mjs", import.meta.url));
 const PODS = 1_000;
+const CLIENT_GO = "client-go";
 
 /** Starts the server, and kills it with this process. */
 async function serve(pods, events) {
@@ -74,14 +76,35 @@ function syncing(open) {
       // The delay of a block counts when the block is over.
       await new Promise((resolve) => setTimeout(resolve, 50));
       delays.disable();
+      const { maxRSS: largest } = process.resourceUsage();
       const last = informer.get(`team-${(count - 1) % 50}`, nameOf(count - 1));
       if (last === undefined) throw new Error("the cache lacks the last Pod");
       return {
         "cpu µs/object": cpu / 1_000 / count,
         "heap B/object": (liveBytes() - heap) / count,
         "RSS B/object": (synced - rss) / count,
+        "largest RSS MB": (largest * 1_024) / 1e6,
         "longest block ms": delays.max / 1e6,
       };
+    };
+  };
+}
+
+/** The same of client-go, in a program of its own. Its longest block is that of a goroutine that wants to run each ms. */
+async function syncingInGo(count) {
+  const url = await serve(count, 0);
+  return async () => {
+    const { stdout } = await promisify(execFile)(process.env.HOLDFAST_BENCH_INFORMER, [
+      url,
+      `${count}`,
+    ]);
+    const { cpu, heap, rss, largest, block } = JSON.parse(stdout);
+    return {
+      "cpu µs/object": (cpu * 1_000) / count,
+      "heap B/object": heap / count,
+      "RSS B/object": rss / count,
+      "largest RSS MB": largest / 1e6,
+      "longest block ms": block,
     };
   };
 }
@@ -140,7 +163,8 @@ export const kubernetes = {
       milliseconds: 0,
       rounds: 5,
       unit: "Pods",
-      contenders: each(syncing),
+      needs: (contender) => (contender === CLIENT_GO ? CLIENT_GO : undefined),
+      contenders: { ...each(syncing), [CLIENT_GO]: syncingInGo },
     },
     {
       id: "events",
@@ -162,8 +186,12 @@ export const kubernetes = {
       milliseconds: 0,
       rounds: 3,
       unit: "objects",
-      needs: (contender) => (contender === "client-go" ? "client-go" : "Kubernetes API server"),
-      contenders: { runOperator: operating(runOperator), "client-go": operating(clientGo) },
+      needs: (contender) => (contender === CLIENT_GO ? CLIENT_GO : "Kubernetes API server"),
+      contenders: {
+        runOperator: operating(runOperator),
+        [CLIENT_GO]: operating(clientGo),
+        "bare node:https": operating(bareOperator),
+      },
     },
   ],
 };

@@ -6,10 +6,13 @@ import { promisify } from "node:util";
 import { cpuOfServer } from "../../machine.mjs";
 import { greetingCrd, NAMESPACE } from "./greeting.mjs";
 
-const OPERATOR = fileURLToPath(new URL("operator.mjs", import.meta.url));
+const [OPERATOR, BARE] = ["operator.mjs", "bare-operator.mjs"].map((name) =>
+  fileURLToPath(new URL(name, import.meta.url)),
+);
 
 /** Programs that take the number of objects and a word. Both print milliseconds and bytes as JSON. */
 export const runOperator = () => [process.execPath, OPERATOR];
+export const bareOperator = () => [process.execPath, BARE];
 export const clientGo = () => [process.env.HOLDFAST_BENCH_OPERATOR];
 
 /** A sample: a program from its start to the end. Each makes another status of the same objects. */

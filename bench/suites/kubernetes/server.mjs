@@ -11,10 +11,19 @@ const events = Array.from({ length: changes }, (_, i) => {
   return `${JSON.stringify({ type: "MODIFIED", object })}\n`;
 });
 
+const END_OF_PODS = `${JSON.stringify({
+  type: "BOOKMARK",
+  object: {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { resourceVersion: `${count}`, annotations: { "k8s.io/initial-events-end": "true" } },
+  },
+})}\n`;
+
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "", "http://127.0.0.1");
   if (pathname !== "/api/v1/pods") response.writeHead(404).end();
-  else if (searchParams.has("watch")) watch(response, Number(searchParams.get("resourceVersion")));
+  else if (searchParams.has("watch")) watch(response, searchParams);
   else list(response, searchParams);
 });
 
@@ -29,12 +38,25 @@ function list(response, query) {
   response.end(`${head}${items.slice(from, to).join(",")}]}`);
 }
 
-async function watch(response, version) {
+/** With `sendInitialEvents` the Pods come first, and a bookmark that ends them: so an informer of client-go begins. */
+async function watch(response, query) {
   response.writeHead(200, { "content-type": "application/json" });
   response.flushHeaders();
-  for (let i = Math.max(version - count, 0); i < events.length; i += 200) {
-    const chunk = events.slice(i, i + 200).join("");
-    if (!response.write(chunk)) await new Promise((resolve) => response.once("drain", resolve));
+  const isWhole = query.get("sendInitialEvents") === "true";
+  if (isWhole) await send(response, items.length, (i) => added(items[i]));
+  if (isWhole) response.write(END_OF_PODS);
+  const begin = isWhole ? 0 : Math.max(Number(query.get("resourceVersion")) - count, 0);
+  await send(response, events.length - begin, (i) => events[begin + i]);
+}
+
+const added = (item) =>
+  `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1",${item.slice(1)}}\n`;
+
+async function send(response, length, textOf) {
+  for (let i = 0; i < length; i += 200) {
+    const chunk = Array.from({ length: Math.min(200, length - i) }, (_, k) => textOf(i + k));
+    if (!response.write(chunk.join("")))
+      await new Promise((resolve) => response.once("drain", resolve));
   }
 }
 
