@@ -18,7 +18,9 @@ import { Crd, migrate } from "../../../../test/migrated-storage.ts";
 import { CronTasks } from "../../src/cron-task/resources.ts";
 import { jobTemplate } from "./cron-world.ts";
 
-const COUNT = Number(process.env["CRON_TASKS"] ?? 2_000);
+/** Objects on the ways back, and from then on. */
+const FEW = 50;
+const COUNT = 2_000;
 const NAMESPACE = "default";
 const SERVICE = "cron-task";
 const NAME = "crontasks.batch.example.org";
@@ -64,6 +66,7 @@ const N4 = release("v2", ["v2"], ["v2"]);
 class Users {
   readonly failures: unknown[] = [];
   writes = 0;
+  #count = 0;
   readonly #client: KubeClient;
   readonly #minutes: number[] = [];
   readonly #suspended: boolean[] = [];
@@ -80,19 +83,22 @@ class Users {
     await Promise.all(this.#writing);
   }
 
-  async create(): Promise<void> {
-    const all = Array.from({ length: COUNT }, (_, index) => index);
+  /** Creates objects until there are so many. */
+  async create(count: number): Promise<void> {
+    const indexes = Array.from({ length: count }, (_, index) => index).slice(this.#count);
     const worker = async (): Promise<void> => {
-      for (let index = all.pop(); index !== undefined; index = all.pop())
+      for (let index = indexes.pop(); index !== undefined; index = indexes.pop()) {
         await this.#schedule(index, "v1", 0);
+        this.#suspended[index] = false;
+      }
     };
     await Promise.all(Array.from({ length: 8 }, worker));
-    this.#suspended.push(...this.#minutes.map(() => false));
+    this.#count = count;
   }
 
   async write(signal: AbortSignal): Promise<void> {
     for (let n = 0; !signal.aborted && this.failures.length === 0; n++) {
-      const [first, second] = [(n * 7) % COUNT, (n * 11) % COUNT];
+      const [first, second] = [(n * 7) % this.#count, (n * 11) % this.#count];
       this.#writing = [
         this.#schedule(first, this.#versions.one, n % 60),
         this.#suspend(second, this.#versions.two, n % 2 === 0),
@@ -128,7 +134,7 @@ class Users {
     for await (const { metadata, spec } of this.#client.list(CronTasks.v2)) {
       found.set(metadata.name, [spec.schedule, spec.suspend]);
     }
-    for (let index = 0; index < COUNT; index++) {
+    for (let index = 0; index < this.#count; index++) {
       const schedule = expect.objectContaining({ minute: `${this.#minutes[index]}`, hour: "3" });
       expect(found.get(`task-${index}`)).toEqual([schedule, this.#suspended[index]]);
     }
@@ -171,7 +177,7 @@ ownServerTest(
       stop.signal,
     );
     const users = new Users(client);
-    await users.create();
+    await users.create(FEW);
     const writing = users.write(stop.signal);
     const log: string[] = [];
     let current = N;
@@ -210,11 +216,14 @@ ownServerTest(
     await move(N2);
     await move(N3, ["v1"]);
     await define(N2); // back
+    await move(N1); // back
+    await users.create(COUNT);
+    await move(N2);
     await move(N3, ["v1"]);
     await define(N4);
     stop.abort();
     await Promise.all([writing, running]);
-    console.log(`${users.writes} writes to ${COUNT} objects`, log);
+    console.log(`${users.writes} writes`, log);
     await users.requireAll();
   },
   290_000,

@@ -5,6 +5,7 @@ import {
   type KubeObject,
   type OperatorContext,
   type Resource,
+  validating,
 } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
 import { convertTask, taskCrd } from "../../conformance/tasks.ts";
@@ -41,6 +42,23 @@ it("a webhook is down, slow and refuses at each write that it is asked about", a
   expect({ down, slow, refuses }).toEqual({ down: 1, slow: 1, refuses: 1 });
   const without = await explore({ setup: children, resources, scenario, ...options });
   expect(Object.keys(without.faults).filter((name) => name.startsWith("webhook"))).toEqual([]);
+});
+
+it("a webhook may declare informers of the world in which it is asked", async () => {
+  const sizes = new Set<number>();
+  const counting = validating(ConfigMap, {
+    setup({ cluster }) {
+      const things = cluster.watch(Thing);
+      return () => void sizes.add(things.size);
+    },
+  });
+  const resources = [Thing, ConfigMap];
+  const { faults } = await explore({
+    ...{ setup: children, resources, scenario, webhooks: [counting] },
+    ...options,
+  });
+  expect(faults["webhook-down"]).toBe(1);
+  expect(sizes).toEqual(new Set([1]));
 });
 
 it("an operator that gives up when its write is refused is found", async () => {
