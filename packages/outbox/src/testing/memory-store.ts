@@ -55,6 +55,8 @@ export class MemoryTransaction {
   readonly taken: Map<string, Taken> = new Map();
   /** @internal */
   readonly ended: Deferred<void> = deferred();
+  /** @internal */
+  waitsFor: MemoryTransaction | undefined;
 }
 
 /**
@@ -187,7 +189,12 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
   /** Waits for other transactions that have saved an id or taken a key. */
   async #lock(tx: MemoryTransaction, name: string): Promise<void> {
     for (let holder = this.#locks.get(name); holder !== undefined && holder !== tx; ) {
+      for (let next = holder.waitsFor; next !== undefined; next = next.waitsFor)
+        if (next === tx)
+          throw new Error(`deadlock: a transaction that waits for this one has the ${name}`);
+      tx.waitsFor = holder;
       await holder.ended.promise;
+      tx.waitsFor = undefined;
       holder = this.#locks.get(name);
     }
     this.#locks.set(name, tx);
