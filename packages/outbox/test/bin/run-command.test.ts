@@ -203,6 +203,22 @@ describe("npx @holdfast/outbox", () => {
     );
   });
 
+  it.each([
+    [
+      "postgres://h/db",
+      'a"b',
+      '--schema must be 1 to 63 letters, digits, underscores and hyphens, got "a\\"b"',
+    ],
+    ["mysql://h/db", "shop", "--schema is for PostgreSQL: on MySQL, --url names the database"],
+  ])("refuses in %s the schema %s before it connects", async (url, schema, problem) => {
+    const env = { DATABASE_URL: url };
+    const { code, stderr } = await new CommandWorld().run(["status", "--schema", schema], {
+      env,
+      connect,
+    });
+    expect([code, stderr]).toEqual([2, `error: ${problem}\n`]);
+  });
+
   it.each(["42P01", "ER_NO_SUCH_TABLE"])("names migrate after the error %s", async (code) => {
     const world = new CommandWorld();
     const connection = world.connection({

@@ -1,7 +1,15 @@
-import { MemoryLock, silentLogger } from "@holdfast/controller";
+import { readFileSync } from "node:fs";
+import { MemoryLock, silentLogger, TerminalError } from "@holdfast/controller";
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
-import { Outbox, type OutboxEvent, Recovery, Relay, Retention } from "@holdfast/outbox";
-import { migrate, PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
+import {
+  type Message,
+  Outbox,
+  type OutboxEvent,
+  Recovery,
+  Relay,
+  Retention,
+} from "@holdfast/outbox";
+import { migrate, PgDatabase, PostgresOutbox, PostgresStore } from "@holdfast/outbox/postgres";
 import { OutboxMetrics } from "@holdfast/outbox/prometheus";
 import { RecordingPublisher } from "@holdfast/outbox/testing";
 import pg from "pg";
@@ -10,12 +18,14 @@ import { describe, expect, it } from "vitest";
 import { PgBouncer } from "../../../../services/pgbouncer.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
+import { ClaimStatements } from "../../src/postgres/claim-statements.ts";
 import { runBin } from "../bin/run-bin.ts";
 import { ListeningRelay, saveIn, until } from "../postgres/listening.contract.ts";
-import { sample } from "../sample.ts";
+import { numberOf, sample } from "../sample.ts";
 import { connectTo, poolTo } from "./test-database.ts";
 
 const { signal } = new AbortController();
+const claims = new ClaimStatements("outbox_message", "none");
 const RECORD = { holder: "a", leaseDuration: 1_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
 
 /** An outbox in a new database, and a role of its own. */
@@ -57,26 +67,86 @@ describe("a role with INSERT alone", () => {
   });
 });
 
-it("saves in a partitioned table", async () => {
-  const { owner } = await setUp();
-  await using _ = owner;
-  for (const text of [
-    "ALTER TABLE outbox_message RENAME TO old_message",
-    "CREATE TABLE outbox_message (LIKE old_message INCLUDING DEFAULTS INCLUDING CONSTRAINTS, PRIMARY KEY (id, created_at)) PARTITION BY RANGE (created_at)",
-    "CREATE TABLE outbox_message_all PARTITION OF outbox_message DEFAULT",
-    "ALTER TABLE outbox_message ALTER sequence DROP NOT NULL",
-  ])
-    await owner.query(text);
-  const store = new PostgresStore(owner);
-  await owner.transaction(async (tx) => {
-    await store.save(tx, sample(1), 1);
-    expect(await store.save(tx, sample(1), 1)).toMatchObject({ isNew: false });
-    expect(await store.saveAll(tx, [sample(1), sample(2)], 1)).toMatchObject([
-      { isNew: false },
-      { isNew: true },
-    ]);
+describe("a partitioned table", () => {
+  /** The statements of the guide, which make one of the table that `migrate` has made. */
+  const guide = readFileSync(new URL("../../../../docs/outbox.md", import.meta.url), "utf8");
+  const [, block = ""] = /### Partitions\n.*?```sql\n(.*?)```/s.exec(guide) ?? [];
+
+  async function partitioned() {
+    const world = await setUp();
+    await world.ownerPool.query(block);
+    return world;
+  }
+
+  it("takes messages, which are sent in the order of their key, replayed and removed", async () => {
+    const { owner, url } = await partitioned();
+    await using _ = owner;
+    const pool = poolTo(url);
+    let isUp = false;
+    const respond = ({ failedAttempts, topic }: Message): void => {
+      if (topic === "dead" && !isUp) throw new TerminalError("410 Gone");
+      if (failedAttempts === 0 && topic !== "dead") throw new Error("busy");
+    };
+    const publisher = new RecordingPublisher({ respond });
+    const common = { pool, order: "key", pollInterval: 50, logger: silentLogger } as const;
+    const outbox = new PostgresOutbox({ name: "shop", publisher, ...common });
+    expect(await outbox.migrate()).toEqual([]);
+    const stop = new AbortController();
+    const running = outbox.run(stop.signal);
+    await outbox.transaction(async (tx) => {
+      for (const number of [1, 2, 3])
+        await outbox.save(tx, sample(number, { key: "a", backoff: { duration: 1 } }));
+      await outbox.save(tx, sample(4, { topic: "dead" }));
+    });
+    const isDelivered = (count: number) => async () =>
+      (await outbox.store.counts()).delivered === count;
+    await until(isDelivered(3));
+    await until(async () => (await outbox.deadLetters.list()).length === 1);
+    isUp = true;
+    expect(await outbox.deadLetters.replay("all")).toBe(1);
+    await until(isDelivered(4));
+    const confirmed = publisher.confirmed.map(({ id }) => numberOf(id));
+    expect(confirmed).toEqual([1, 2, 3, 4]);
+    stop.abort();
+    await running;
+    expect(await outbox.store.removeDelivered(Date.now() + 60_000, 10)).toBe(4);
+    await pool.end();
   });
-  expect(await store.backlog()).toMatchObject({ pending: 2 });
+
+  it("is claimed and removed by index, and a partition of old messages can go", async () => {
+    const { owner } = await partitioned();
+    await using _ = owner;
+    const [store, now] = [new PostgresStore(owner), Date.parse("2026-01-15T00:00:00Z")];
+    await owner.query(`
+      INSERT INTO outbox_message (id, created_at, updated_at, status, topic, key, payload)
+      SELECT gen_random_uuid(), ts, ts, 'delivered', 'a', 'b', '{}'
+      FROM generate_series(timestamptz '2025-12-01', '2026-01-14', interval '1 minute') ts`);
+    await owner.transaction((tx) => store.save(tx, sample(1), now));
+    const plan = await owner.query(
+      `EXPLAIN ${claims.claim({ topics: "all", hasExpired: false })}`,
+      ["a", now, now, 10, null],
+    );
+    const text = plan.map((line) => String(line["QUERY PLAN"])).join("\n");
+    expect(text).not.toMatch(/Seq Scan on outbox_message/);
+    await owner.query("DROP TABLE outbox_message_2025_12");
+    const { claims: found } = await store.claim({ relay: "a", now, until: now + 1, limit: 10 });
+    expect(found).toHaveLength(1);
+  });
+  });
+
+  it("recognizes an id that is there, alone and in a list", async () => {
+    const { owner } = await partitioned();
+    await using _ = owner;
+    const store = new PostgresStore(owner);
+    await owner.transaction(async (tx) => {
+      await store.save(tx, sample(1), 1);
+      expect(await store.save(tx, sample(1), 1)).toMatchObject({ isNew: false });
+      expect(await store.saveAll(tx, [sample(1), sample(2)], 1)).toMatchObject([
+        { isNew: false },
+        { isNew: true },
+      ]);
+    });
+    expect(await store.backlog()).toMatchObject({ pending: 2 });
 });
 
 describe("row level security", () => {
