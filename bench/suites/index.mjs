@@ -6,6 +6,7 @@ import { kubernetes } from "./kubernetes/index.mjs";
 import { loops } from "./loops.mjs";
 import { outbox } from "./outbox.mjs";
 import { outboxRivals } from "./outbox-rivals.mjs";
+import { recording } from "./recording.mjs";
 import { replicated } from "./replicas/index.mjs";
 import { scale } from "./scale/index.mjs";
 import { sleeps } from "./sleeps.mjs";
@@ -28,4 +29,5 @@ export const suites = [
   replicated,
   scale,
   webhooks,
+  recording,
 ];

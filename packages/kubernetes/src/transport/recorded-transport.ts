@@ -18,6 +18,9 @@ const HEADERS = ["content-type", "retry-after", "date", "warning"];
 /** Longest part of a body that waits for its end, in bytes. */
 const MOST = 16 * 1024 * 1024;
 
+/** The reason for which a request ends that the program has left. */
+const LEFT = new Error("the program has left the request");
+
 const NEWLINE = 10;
 const NOTHING = new Uint8Array();
 
@@ -101,8 +104,13 @@ export class RecordedTransport implements KubeTransport {
 
   #begin(request: KubeRequest, emit: Emit): () => void {
     const end = new AbortController();
-    void this.#perform(request, end.signal, emit);
-    return () => end.abort();
+    let isOver = false;
+    void this.#perform(request, end.signal, emit).then(() => {
+      isOver = true;
+    });
+    return () => {
+      if (!isOver) end.abort(LEFT); // an abort without a reason makes an error with a stack
+    };
   }
 
   async #perform(request: KubeRequest, signal: AbortSignal, emit: Emit): Promise<void> {
