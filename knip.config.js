@@ -62,11 +62,13 @@ export default {
       ],
       ignoreDependencies: [
         "@kubernetes/client-node",
+        "@nats-io/transport-node",
         "@opentelemetry/sdk-trace-base",
         "axe-core",
         "cockatiel",
         "croner",
         "drizzle-orm",
+        "kafkajs",
         "kysely",
       ],
     },

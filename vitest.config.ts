@@ -72,7 +72,7 @@ export const settings = {
       exclude: [
         "packages/examples/**",
         "packages/*/src/bin/main.ts",
-        "packages/outbox/src/{mysql,rabbitmq}/**",
+        "packages/outbox/src/{mysql,rabbitmq,nats}/**",
         "packages/controller/src/{mysql-lock,redis-lock}/**",
         "packages/kit/src/sql/mysql-connection.ts",
       ],

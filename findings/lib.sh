@@ -61,7 +61,7 @@ free_port() {
   node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'
 }
 
-# server KIND: starts a postgres, mariadb, redis or rabbitmq that ends with the script, and sets URL.
+# server KIND: starts a postgres, mariadb, redis, nats or rabbitmq that ends with the script, and sets URL.
 server() {
   mkfifo "$1.stop"
   node "$findings/server.mjs" "$1" <"$1.stop" >"$1.url" 2>"$1.log" &

@@ -3,6 +3,7 @@ const KINDS = {
   postgres: async () => (await import("../services/postgres.mjs")).PostgresServer,
   mariadb: async () => (await import("../services/mariadb.mjs")).MariaServer,
   redis: async () => (await import("../services/redis.mjs")).RedisServer,
+  nats: async () => (await import("../services/nats.mjs")).NatsServer,
   rabbitmq: async () => (await import("../services/rabbitmq.mjs")).RabbitServer,
 };
 const kind = process.argv[2];

@@ -223,6 +223,7 @@ module.exports = {
     recipes: ["@holdfast/wait/rxjs", "@holdfast/controller/file-lock"],
     "grpc-connect": ["terminal"],
     outbox: ["terminal", ...outbox],
+    "message-table": ["@holdfast/controller/redis-lock", ...outbox],
     greeter: ["@holdfast/kubernetes"],
     "cron-task": ["@holdfast/kubernetes"],
     website: ["@holdfast/kubernetes"],

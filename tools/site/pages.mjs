@@ -290,7 +290,7 @@ export const pages = new Map(
       description:
         "Save a message in your transaction and deliver it at least once to RabbitMQ or a webhook. Drizzle, Kysely, Prisma.",
       keywords:
-        "transactional outbox dead letters exactly once at least once delivery message queue job queue debezium cdc pg-boss bullmq graphile-worker rabbitmq webhook postgres mysql",
+        "transactional outbox dead letters exactly once at least once delivery message queue job queue debezium cdc pg-boss bullmq graphile-worker rabbitmq nats kafka webhook standard-webhooks postgres mysql",
     },
     "docs/coming-from-p-retry.md": {
       title: "Coming from p-retry, p-queue and cockatiel",

@@ -33,8 +33,11 @@ export interface KafkaProducerOptions {
   readonly idempotent: boolean;
   /** Whether a missing topic is created. */
   readonly allowAutoTopicCreation: boolean;
-  /** The sends after a failed one. */
-  readonly retry: { readonly retries: number };
+  /** How often it sends again. */
+  readonly retry: {
+    /** The sends after the first. */
+    readonly retries: number;
+  };
 }
 
 /** Messages of one topic, as kafkajs has them. */

@@ -132,7 +132,6 @@ describe("a partitioned table", () => {
     const { claims: found } = await store.claim({ relay: "a", now, until: now + 1, limit: 10 });
     expect(found).toHaveLength(1);
   });
-  });
 
   it("recognizes an id that is there, alone and in a list", async () => {
     const { owner } = await partitioned();
@@ -147,6 +146,7 @@ describe("a partitioned table", () => {
       ]);
     });
     expect(await store.backlog()).toMatchObject({ pending: 2 });
+  });
 });
 
 describe("row level security", () => {
