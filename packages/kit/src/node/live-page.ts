@@ -88,7 +88,7 @@ main.addEventListener("click", async ({ target }) => {
   if (button === null || !confirm(button.dataset.confirm)) return;
   const token = new URLSearchParams(location.search).get("token") ?? "";
   const headers = { authorization: "Bearer " + token };
-  await fetch(button.dataset.post, { method: "POST", headers });
+  await fetch(button.dataset.post, { method: "POST", headers }).catch(source.onerror);
 });
 `;
 

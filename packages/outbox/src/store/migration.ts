@@ -93,7 +93,7 @@ export function sqlFrom(
   after: readonly string[],
 ): string {
   const { before, createTable, migrations } = schema;
-  const last = migrations.length;
+  const last = migrations.at(-1)?.number ?? 0;
   if (from > last)
     throw new RangeError(`options.from must be at most ${last}, the last migration, got ${from}`);
   const chosen = migrations.filter(({ number }) => number >= from);
