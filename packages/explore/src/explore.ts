@@ -5,7 +5,7 @@ import {
   expectationOf,
   goalOf,
   isAsIn,
-  lacksTheSame,
+  isAsLate,
   type Reference,
   verdictOn,
   type WorldEnd,
@@ -205,9 +205,8 @@ class Exploration<Outside> {
         this.#healthyAs(lateAs(effective, { rest, from }));
       const ordered = await this.#healthyAs(orderedAs(effective, goal.attempts));
       if (isAsIn(end, ordered, goal)) return true;
-      const other = await late(goal.lateFrom);
-      if (isAsIn(end, other, goal) || lacksTheSame(end, other, goal, "any")) return true;
-      if (lacksTheSame(end, await late(0), goal, "wholes")) return true;
+      if (isAsLate(end, await late(goal.lateFrom), goal, "any")) return true;
+      if (isAsLate(end, await late(0), goal, "wholes")) return true;
     }
     return false;
   }

@@ -179,10 +179,10 @@ export function isAsIn(end: WorldEnd, other: WorldEnd, goal: Reference): boolean
 }
 
 /**
- * Whether a world only lacks parts that a healthy run lacks too whose reconciles begin as late: any parts, or whole
- * objects and items of lists.
+ * Whether a world ends as a healthy run whose reconciles begin as late, or lacks parts that it lacks too: any parts, or
+ * nothing but whole objects and items of lists. Nothing happens in it more often than in the reference.
  */
-export function lacksTheSame(
+export function isAsLate(
   end: WorldEnd,
   late: WorldEnd,
   goal: Reference,
@@ -192,7 +192,9 @@ export function lacksTheSame(
   const [most, state, least] = [goal, end, late].map((one) =>
     plainOf(comparable(one.state, goal.masks)),
   );
-  return excess(goal, end.counts).length === 0 && isBetween(state, { most, least, parts });
+  if (excess(goal, end.counts).length > 0) return false;
+  const isSame = parts === "any" && textOf(state) === textOf(least);
+  return isSame || isBetween(state, { most, least, parts });
 }
 
 /** Two states, and the parts that a state between them may lack. */

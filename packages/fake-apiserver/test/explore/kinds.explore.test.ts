@@ -344,8 +344,9 @@ const kinds: Kind[] = [
     setup: (isCorrect) => (context) => {
       const started = context.clock.now();
       const day = 24 * HOUR;
-      return reconciling(async ({ metadata }, { client, clock }) => {
-        const seen = isCorrect ? Date.parse(metadata.creationTimestamp) : started - 1;
+      return reconciling(async (thing, { client, clock }) => {
+        const seen = isCorrect ? Date.parse(thing.metadata.creationTimestamp) : started - 1;
+        await client.apply(ConfigMap, { metadata: childOf(thing) });
         if (clock.now() - seen >= (isCorrect ? day : 60 * SECOND)) await client.delete(Thing, ann);
       })(context);
     },
