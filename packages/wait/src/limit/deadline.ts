@@ -172,7 +172,9 @@ export class Deadline implements Disposable {
   signalOf(end: AbortSignal | LinkedController): AbortSignal {
     if (!(end instanceof LinkedController)) return end;
     const { signal } = end;
-    if (end === this.#end && !TIMES.has(signal)) TIMES.set(signal, this.#timeLeft(this.#startedAt));
+    if (end !== this.#end || TIMES.has(signal)) return signal;
+    const expiry = this.#startedAt + this.#timeout;
+    TIMES.set(signal, leftUntil(expiry, this.#clock, this.#options.signal));
     return signal;
   }
 
@@ -251,14 +253,6 @@ export class Deadline implements Disposable {
     this.#subscription?.[Symbol.dispose]();
   }
 
-  /** A function for the milliseconds until a signal of now aborts, at least 0. A later restart changes nothing for it. */
-  #timeLeft(startedAt: number): () => number {
-    return () => {
-      const left = startedAt + this.#timeout - this.#clock.monotonic();
-      return Math.max(Math.min(left, timeLeft(this.#options.signal)), 0);
-    };
-  }
-
   #arm(): void {
     const { label = "timeout" } = this.#options;
     if (this.#timer !== undefined) this.#timer.reset(this.#timeout);
@@ -286,4 +280,9 @@ function causeOf(cause: (() => unknown) | undefined): ErrorOptions | undefined {
     value = error;
   }
   return value === undefined ? undefined : { cause: value };
+}
+
+/** Without the deadline: `TIMES` keeps a signal until a full collection, and would keep all that the options reach. */
+function leftUntil(expiry: number, clock: Clock, parent: AbortSignal | undefined): () => number {
+  return () => Math.max(Math.min(expiry - clock.monotonic(), timeLeft(parent)), 0);
 }
