@@ -105,7 +105,7 @@ describe("npm create @holdfast/operator", () => {
   it("gets webhooks as its README says", () => {
     create("hooked-operator");
     const project = join(folder, "hooked-operator");
-    const [, example = ""] = /```ts\n(.*?)```/s.exec(read("hooked-operator", "README.md")) ?? [];
+    const [, example = ""] = /```js\n(.*?)```/s.exec(read("hooked-operator", "README.md")) ?? [];
     const resource = read("hooked-operator", "src", "resource.ts");
     const imported = resource.replace("customResource }", "customResource, validating }");
     writeFileSync(join(project, "src", "resource.ts"), `${imported}\n${example}`);

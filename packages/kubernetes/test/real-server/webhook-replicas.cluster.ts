@@ -153,9 +153,9 @@ class World implements AsyncDisposable {
 const SECOND = 1_000;
 const TIMES = {
   authority: 18 * SECOND,
-  leaf: 6 * SECOND,
+  leaf: 8 * SECOND,
   backdate: SECOND,
-  settle: 2.5 * SECOND,
+  settle: 3 * SECOND,
   period: 200,
 };
 
