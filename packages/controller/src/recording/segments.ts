@@ -9,11 +9,14 @@ import type { Line } from "./tape.ts";
 /** End of the names of all segments. */
 export const SUFFIX = ".flight.gz";
 
-/** Lines that wait for a slow disk, in characters: with more they are given up. */
+/** Lines that wait for a slow disk, in bytes: with more they are given up. */
 const MOST_WAITING: number = 8 * 1024 * 1024;
 
-/** Lines that are written before their time, in characters. */
+/** Lines that are written before their time, in bytes. */
 const MANY = 1024 * 1024;
+
+/** Size of the blocks in which lines wait, in bytes. */
+const BLOCK = 256 * 1024;
 
 /** Options for {@link Segments}, with their defaults. */
 export interface SegmentsOptions {
@@ -36,10 +39,11 @@ export interface SegmentsOptions {
  */
 export class Segments {
   readonly #options: SegmentsOptions;
-  #lines: string[] = [];
-  #waiting = 0;
+  #lines = new Lines();
   /** Lines that were given up since the last one that was written. */
   #lost = 0;
+  /** Lines that are being written. */
+  #inFlight = 0;
   #hasFailed = false;
   #segment: Segment | undefined;
   #number = 0;
@@ -52,12 +56,10 @@ export class Segments {
 
   /** Writes a line, soon. */
   write(line: Line): void {
-    const text = JSON.stringify(line);
-    this.#lines.push(text);
-    this.#waiting += text.length + 1;
-    if (this.#waiting > MOST_WAITING) this.#giveUp(new Error("the disk is too slow"));
+    this.#lines.add(`${JSON.stringify(line)}\n`);
+    if (this.#lines.bytes > MOST_WAITING) this.#giveUp(new Error("the disk is too slow"));
     if (this.#flushing !== undefined) return;
-    if (this.#waiting > MANY) void this.flush();
+    if (this.#lines.bytes > MANY) void this.flush();
     else this.#arm();
   }
 
@@ -66,7 +68,7 @@ export class Segments {
     this.#timer?.stop();
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = undefined;
-      if (this.#lines.length > 0) this.#arm();
+      if (this.#lines.count > 0) this.#arm();
     });
     return this.#flushing;
   }
@@ -74,7 +76,7 @@ export class Segments {
   /** Writes all lines, and closes the last segment. */
   async close(): Promise<void> {
     await this.#flushing;
-    if (this.#lines.length > 0) await this.flush();
+    if (this.#lines.count > 0) await this.flush();
     this.#timer?.stop();
     await this.#attempt(async () => await this.#end());
   }
@@ -93,11 +95,12 @@ export class Segments {
       const { clock, segmentBytes, segmentTime } = this.#options;
       this.#segment ??= await this.#begin();
       const segment = this.#segment;
-      const lines = this.#lost > 0 ? [JSON.stringify({ k: "gap", lost: this.#lost })] : [];
-      const text = [...lines, ...this.#lines, ""].join("\n");
-      this.#lines = [];
-      this.#waiting = 0;
-      await segment.append(text);
+      const gap = `${JSON.stringify({ k: "gap", lost: this.#lost })}\n`;
+      this.#inFlight = this.#lines.count;
+      const lines = this.#lines.take();
+      if (this.#lost > 0) await segment.append(Buffer.from(gap));
+      await segment.append(lines);
+      this.#inFlight = 0;
       this.#lost = 0;
       this.#hasFailed = false;
       const isOld = clock.monotonic() - segment.begun >= segmentTime;
@@ -109,6 +112,8 @@ export class Segments {
     try {
       await work();
     } catch (error) {
+      this.#lost += this.#inFlight;
+      this.#inFlight = 0;
       this.#giveUp(error);
       const segment = this.#segment;
       this.#segment = undefined;
@@ -117,9 +122,8 @@ export class Segments {
   }
 
   #giveUp(error: unknown): void {
-    this.#lost += Math.max(this.#lines.length, 1);
-    this.#lines = [];
-    this.#waiting = 0;
+    this.#lost += this.#lines.count;
+    this.#lines.take();
     if (this.#hasFailed) return;
     this.#hasFailed = true;
     const { directory, logger } = this.#options;
@@ -134,7 +138,7 @@ export class Segments {
     const file = `${name}-${identity}-${String(number).padStart(6, "0")}${SUFFIX}`;
     const handle = await open(join(directory, file), "wx", 0o600);
     const segment = new Segment(handle, clock.monotonic());
-    await segment.append(`${JSON.stringify(head(number))}\n`);
+    await segment.append(Buffer.from(`${JSON.stringify(head(number))}\n`));
     return segment;
   }
 
@@ -169,6 +173,41 @@ export class Segments {
   }
 }
 
+/** Lines that wait, as bytes: a text that lives for a second is copied by each collection of garbage. */
+class Lines {
+  count = 0;
+  #block = Buffer.allocUnsafe(BLOCK);
+  #used = 0;
+  #full: Buffer[] = [];
+  #fullBytes = 0;
+
+  get bytes(): number {
+    return this.#fullBytes + this.#used;
+  }
+
+  add(line: string): void {
+    this.count += 1;
+    const most = line.length * 3 > BLOCK ? Buffer.byteLength(line) : line.length * 3;
+    if (this.#used + most > this.#block.length) {
+      this.#full.push(this.#block.subarray(0, this.#used));
+      this.#fullBytes += this.#used;
+      this.#block = Buffer.allocUnsafe(Math.max(BLOCK, most));
+      this.#used = 0;
+    }
+    this.#used += this.#block.write(line, this.#used);
+  }
+
+  /** All lines, which wait no longer. */
+  take(): Buffer {
+    const all = Buffer.concat([...this.#full, this.#block.subarray(0, this.#used)]);
+    this.count = 0;
+    this.#used = 0;
+    this.#full = [];
+    this.#fullBytes = 0;
+    return all;
+  }
+}
+
 /** One file. After each write a reader finds all lines in it. */
 class Segment {
   /** Bytes on disk. */
@@ -189,8 +228,8 @@ class Segment {
     });
   }
 
-  async append(text: string): Promise<void> {
-    this.#gzip.write(text);
+  async append(bytes: Uint8Array): Promise<void> {
+    this.#gzip.write(bytes);
     await new Promise<void>((resolve) => this.#gzip.flush(constants.Z_SYNC_FLUSH, resolve));
     await this.#drain();
   }

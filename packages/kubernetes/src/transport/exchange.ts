@@ -3,6 +3,7 @@ import { request as httpsRequest } from "node:https";
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { onAbort } from "@holdfast/clock";
+import { isThenable } from "@holdfast/kit";
 import { ConnectionError, codeOf } from "./connection-error.ts";
 import type { Credentials } from "./credentials.ts";
 import type { KubeRequest, KubeResponse } from "./kube-transport.ts";
@@ -85,8 +86,8 @@ async function exchangeOnce(parts: Exchange): Promise<KubeResponse> {
     whenConnected(sent, server.url, () => {
       try {
         const asked = beforeSend();
-        if (asked === undefined) sent.end(request.body);
-        else asked.then(() => sent.end(request.body), refuse);
+        if (isThenable(asked)) asked.then(() => sent.end(request.body), refuse);
+        else sent.end(request.body);
       } catch (error) {
         refuse(error);
       }
