@@ -95,10 +95,12 @@ function checkAlone(packages) {
     const foreign = [
       "@electric-sql",
       "@marcbachmann",
+      "@nats-io",
       "amqplib",
       "fast-check",
       "ioredis",
       "json-schema-to-typescript",
+      "kafkajs",
       "mysql2",
       "prom-client",
       "rxjs",

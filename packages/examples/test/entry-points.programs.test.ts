@@ -37,6 +37,11 @@ interface Run {
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 /** Nothing listens there. */
 const NOWHERE = "127.0.0.1:1";
+const SERVERS = {
+  MYSQL_URL: `mysql://${NOWHERE}/a`,
+  AMQP_URL: `amqp://${NOWHERE}`,
+  REDIS_URL: `redis://${NOWHERE}`,
+};
 const KUBECONFIG = JSON.stringify({
   ...{ apiVersion: "v1", kind: "Config", "current-context": "a" },
   contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
@@ -103,6 +108,10 @@ const RUNS: Record<string, Run> = {
     asks: { "examples/landing/monitor": [CHANCE, TIME] },
     atEnd: [CHANCE],
   },
+  "examples/message-table/main": {
+    ends: true,
+    asks: { "examples/message-table/main": [ID, CHANCE, TIME] },
+  },
   "examples/outbox/main": {
     ends: true,
     args: () => ["--orders", "3"],
@@ -156,7 +165,7 @@ async function asksOf(
     `../../${main}.js`,
     args?.(folder) ?? [],
     ["--import", watch.href, ...(isOffline ? OFFLINE : [])],
-    { KUBECONFIG: kubeconfig, PORT: "0" },
+    { KUBECONFIG: kubeconfig, PORT: "0", ...SERVERS },
   );
   let hasEnded = false;
   void program.exited.then(() => {
