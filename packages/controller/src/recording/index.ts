@@ -9,5 +9,5 @@ export { type Divergence, Player, type PlayerOptions, type Replayed } from "./pl
 export { Recorder, type RecorderOptions } from "./recorder.ts";
 export { type Head, openRecording, Recording } from "./recording.ts";
 export { RECORDING_OPTIONS, type RecordingOptions } from "./recording-options.ts";
-export type { Redactor } from "./redactor.ts";
+export { Redactor } from "./redactor.ts";
 export { type Course, type Line, type Live, type OpenCall, Tape } from "./tape.ts";

@@ -48,6 +48,7 @@ export interface PlayerOptions {
 interface Call {
   readonly ask: Line;
   readonly take: Course["take"];
+  readonly onMatch: Course["onMatch"];
   /** Whether a recorded call is the same. */
   readonly isRecorded: (line: Line) => boolean;
   isOpen: boolean;
@@ -135,10 +136,10 @@ export class Player extends Tape {
     this.#timers.delete(timer);
   }
 
-  override open(ask: Line, { take, comparable = whole }: Course): OpenCall {
+  override open(ask: Line, { take, comparable = whole, onMatch }: Course): OpenCall {
     const isRecorded = (line: Line): boolean =>
       JSON.stringify(comparable(withoutNumber(line))) === JSON.stringify(comparable(ask));
-    const call: Call = { ask, take, isRecorded, isOpen: true, number: 0 };
+    const call: Call = { ask, take, isRecorded, onMatch, isOpen: true, number: 0 };
     if (this.#divergence === undefined) {
       const [recorded] = this.#turn.calls;
       if (recorded !== undefined && isRecorded(recorded)) this.#match(call);
@@ -159,6 +160,7 @@ export class Player extends Tape {
     const recorded = this.#turn.calls.shift();
     this.#calls += 1;
     call.number = recorded?.n as number;
+    if (recorded !== undefined) call.onMatch?.(recorded);
     if (call.isOpen) this.#open.set(call.number, call);
     this.#matchEarly();
     if (this.#turn.calls.length === 0) this.#onCall();

@@ -27,6 +27,8 @@ export interface Course {
   readonly begin: (emit: (input: Line, live?: Live) => void) => (() => void) | undefined;
   /** The part of a line that two equal calls have in common. Default: the line. */
   readonly comparable?: ((line: Line) => unknown) | undefined;
+  /** Called in a replay when a call is that of a recorded line. */
+  readonly onMatch?: ((recorded: Line) => void) | undefined;
 }
 
 /** A call of the program to the outside. */

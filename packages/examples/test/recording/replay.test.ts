@@ -1,51 +1,43 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { replay } from "@holdfast/fake-apiserver";
-import type { OperatorSetup } from "@holdfast/kubernetes";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
-import { Website } from "../../src/website/resources.ts";
-import { websites } from "../../src/website/website.ts";
 import { FakeDns } from "../website/fake-dns.ts";
-import { home, resources, spec, startPods, TARGET } from "../website/website-world.ts";
+import { recordedOperators } from "./recorded-operators.ts";
 import { RecordedWorld } from "./recorded-world.ts";
 
-const linked =
-  (dns: FakeDns): OperatorSetup =>
-  (context) =>
-    websites(context.link(dns, "dns"), TARGET)(context);
+const SEEDS = [1, 2, 3];
 
-it.for([1, 2, 3, 4, 5, 6, 7, 8])("replays the Website operator, seed %d", async (seed) => {
-  const clock = new FakeClock();
-  const dns = new FakeDns();
-  const world = new RecordedWorld(clock, resources, {
-    directory: tempFolder(),
-    seed,
-    faultRate: 0.2,
-  });
-  const { api } = world;
-  const recording = await clock.run(async () =>
-    world.record({ name: "website", setup: linked(dns) }, async () => {
-      await api.client.create(Website, { metadata: home, spec });
-      await clock.sleep(1_000);
-      await startPods(api.client).catch(() => {});
-      await clock.sleep(10_000);
-      dns.isDown = true;
-      await api.client.patch(Website, home, { spec: { host: "b.example.org" } });
-      await clock.sleep(30_000);
-      dns.isDown = false;
-      api.stop();
-      await clock.sleep(60_000);
-      await api.start({ history: "lost" });
-      await clock.sleep(60_000);
-      await api.client.delete(Website, home);
-      await clock.sleep(60_000);
-    }),
-  );
-  expect(clock.waiters()).toBe(0);
-  let lines = 0;
-  for (const _ of recording.lines()) lines++;
-  const report = await replay(recording, { setup: linked(new FakeDns()) });
-  console.log(lines, report.requests, report.inputs, report.timers, report.foreign);
-  console.log(report.divergence?.text);
-  expect(report.divergence).toBeUndefined();
-});
+describe.for(recordedOperators)(
+  "recordings of $name on the fake clock, under faults",
+  (operator) => {
+    it.for(SEEDS)("replay with equal requests, and no timer left, seed %d", async (seed) => {
+      const clock = new FakeClock();
+      const dns = new FakeDns();
+      const directory = tempFolder();
+      const { name, resources } = operator;
+      const world = new RecordedWorld(clock, resources, { directory, seed, faultRate: 0.2 });
+      const play = async (): Promise<void> => {
+        for (let round = 0; round < 10; round++) {
+          await operator.play(world, dns, round);
+          await clock.sleep(20_000);
+          if (round !== 5) continue;
+          world.api.stop();
+          await clock.sleep(60_000);
+          await world.api.start({ history: seed % 2 === 0 ? "lost" : "kept" });
+        }
+      };
+      const recording = await clock.run(() =>
+        world.record({ name, setup: operator.setup(dns) }, play),
+      );
+      expect(clock.waiters()).toBe(0);
+      const asked = [...recording.lines()].filter(({ k }) => k === "q" || k === "l").length;
+      expect(asked).toBeGreaterThan(50);
+      for (let run = 0; run < 3; run++) {
+        const report = await replay(recording, { setup: operator.setup(new FakeDns()) });
+        expect([report.divergence?.text, report.requests]).toEqual([undefined, asked]);
+        expect(report.timers).toEqual([]);
+      }
+    });
+  },
+);

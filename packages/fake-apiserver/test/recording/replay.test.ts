@@ -135,14 +135,30 @@ it.for<readonly [string, (context: OperatorContext) => unknown]>([
   ["Date.now", () => Date.now()],
   ["new Date", () => new Date().toISOString()],
   ["performance.now", () => performance.now()],
-  ["setTimeout", () => sleep(1)],
-  ["a call of node:fs", async () => (await readFile(file)).length],
 ])("names %s with its stack, and gives no verdict", async ([name, use]) => {
   const setup = marker(use);
   const recording = await record(setup);
   const ended = replay(recording, { setup });
   await expect(ended).rejects.toThrow(`the operator used ${name}, which no recording has`);
   await expect(ended).rejects.toThrow("replay.test.ts");
+});
+
+it.for<readonly [string, () => Promise<unknown>]>([
+  ["setTimeout", () => sleep(1)],
+  ["a call of node:fs", async () => (await readFile(file)).length],
+])("names %s with its stack, and says of no request that it differs", async ([name, wait]) => {
+  const setup = marker(wait);
+  const recording = await record(setup);
+  // It may end in the same turn as it did in the recording: then nothing differs.
+  const named = await replay(recording, { setup }).then(
+    ({ divergence, foreign }) => {
+      expect(divergence).toBeUndefined();
+      return foreign.map((one) => `${one.name}\n${one.stack}`).join("\n");
+    },
+    (error: Error) => error.message,
+  );
+  expect(named).toContain(name);
+  expect(named).toContain("replay.test.ts");
 });
 
 /** A clock on which each read takes 0.7 ms, as on a busy machine, and whose wall clock is set now and then. */
@@ -184,9 +200,14 @@ it("gives the operator the same times again, though time passes while it works",
 });
 
 it("waits with patience for a request that comes from a thread", async () => {
-  const setup = marker(async () => (await readFile(file)).length);
-  const recording = await record(setup);
-  const { divergence, foreign } = await replay(recording, { setup, patience: 10_000 });
+  let held = (work: Promise<Buffer>): Promise<Buffer> => work;
+  const setup = marker(async () => (await held(readFile(file))).length);
+  const recording = await record(setup, undefined, (clock) => {
+    held = (work) => clock.external(work); // no time passes meanwhile
+    return {};
+  });
+  held = (work) => work;
+  const { divergence, foreign } = await replay(recording, { setup, patience: 60_000 });
   expect(divergence).toBeUndefined();
   expect(foreign.map(({ name }) => name)).toContain("a call of node:fs");
 });
@@ -269,6 +290,31 @@ it("has no value of a Secret and nothing made of it, and replays what the operat
     }),
     { numRuns: 15 },
   );
+});
+
+it("replays an operator that draws a password, and uses it beside the Secret", async () => {
+  const setup: OperatorSetup = ({ cluster, client, controller, random = () => 0 }) => {
+    const maps = cluster.watch(ConfigMap);
+    return () => [
+      controller({
+        name: "passwords",
+        sources: [maps.source()],
+        async reconcile({ key, signal }) {
+          if (maps.get(key)?.data?.["url"] !== undefined) return;
+          const password = `${random()}`;
+          const data = { value: Buffer.from(password).toString("base64") };
+          await client.apply(Secret, { metadata: { ...ann, name: "drawn" }, data }, { signal });
+          const hash = createHash("sha256").update(password).digest("hex");
+          const url = `postgres://app:${password}@db`;
+          await client.patch(ConfigMap, key, { data: { url, hash } }, { signal });
+        },
+      }),
+    ];
+  };
+  const recording = await record(setup);
+  expect(JSON.stringify([...recording.lines()])).toContain("postgres://app:redacted-");
+  const report = await replay(recording, { setup });
+  expect([report.divergence?.text, report.foreign]).toEqual([undefined, []]);
 });
 
 it("replays a recording that was cut, and refuses one that is damaged or has a gap", async () => {

@@ -130,8 +130,8 @@ async function runRecorded(
   const tape =
     recording instanceof Tape ? recording : recorderOf(operator, recording, signal !== undefined);
   const redact = "directory" in recording ? recording.redact : undefined;
+  const transport = new RecordedTransport(tape, operator.transport, redact);
   await tape.run(async () => {
-    const transport = new RecordedTransport(tape, operator.transport, redact);
     const signals = operator.signals && tape.signals(operator.signals);
     const { clock, random, link } = tape;
     using stop = signal && tape.stop(signal);

@@ -33,6 +33,31 @@ export function keptText(path: string, text: string, { redactor, redact }: KeptT
   return lines.join("\n");
 }
 
+/** The values that a replayed operator writes to Secrets, for example drawn ones, are from here on those of the recording. */
+export function learnRecorded(path: string, [own, recorded]: Bodies, redactor: Redactor): void {
+  if (typeof own !== "string" || typeof recorded !== "string" || !OF_SECRETS.test(path)) return;
+  const ofRecording: JsonObject[] = [];
+  mapData(parsed(recorded), (data) => {
+    ofRecording.push(data);
+    return data;
+  });
+  mapData(parsed(own), (data, isPlain) => {
+    const others = ofRecording.shift() ?? {};
+    for (const [name, text] of Object.entries(data))
+      if (text !== others[name])
+        redactor.learn(plainOf(text, isPlain), plainOf(others[name], isPlain));
+    redactor.learnDigests(JSON.stringify(data), JSON.stringify(others));
+    return data;
+  });
+}
+
+/** The body of a request, and that of the recorded one. */
+type Bodies = readonly [own: unknown, recorded: unknown];
+
+function plainOf(text: unknown, isPlain: boolean): string {
+  return isPlain ? `${text}` : Buffer.from(`${text}`, "base64").toString();
+}
+
 /** The body of a request that a replay compares: values of Secrets have other texts in a recording. */
 export function inShape(path: string, body: unknown): unknown {
   if (typeof body !== "string" || !OF_SECRETS.test(path)) return body;

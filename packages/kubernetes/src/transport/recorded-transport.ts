@@ -4,11 +4,12 @@ import {
   type Live,
   type OpenCall,
   Recorder,
+  Redactor,
   type Tape,
 } from "@holdfast/controller/recording";
 import { messageOf } from "@holdfast/kit";
 import { ConnectionError, codeOf } from "./connection-error.ts";
-import { inShape, type KeptTexts, keptText, losesBody } from "./kept-text.ts";
+import { inShape, type KeptTexts, keptText, learnRecorded, losesBody } from "./kept-text.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "./kube-transport.ts";
 import { RecordedBody } from "./recorded-body.ts";
 
@@ -31,6 +32,8 @@ export class RecordedTransport implements KubeTransport {
   readonly #tape: Tape;
   readonly #inner: KubeTransport;
   readonly #kept: KeptTexts | undefined;
+  /** In a replay, the values of Secrets that the operator has written. */
+  readonly #written = new Redactor();
 
   /** @param redact - see the option of `recording` */
   constructor(tape: Tape, inner: KubeTransport, redact: KeptTexts["redact"]) {
@@ -47,6 +50,7 @@ export class RecordedTransport implements KubeTransport {
       const exchange: Exchange = { request, resolve, reject, body: undefined, close: () => {} };
       const call = this.#tape.open(this.#askOf(request), {
         comparable: comparableOf(request),
+        onMatch: ({ body }) => learnRecorded(request.path, [request.body, body], this.#written),
         take: (input, live) => this.#take(exchange, input, live),
         begin: (emit) => this.#begin(request, emit),
       });
@@ -72,10 +76,11 @@ export class RecordedTransport implements KubeTransport {
 
   #askOf({ method, path, headers, body }: KubeRequest): Line {
     const text = losesBody({ path }) || body === undefined ? undefined : this.#keep(path, body);
-    return {
+    const line = {
       ...{ k: "q", m: method, u: path, h: headers["content-type"], a: headers["accept"] },
       ...(text !== undefined && { body: text }),
     };
+    return this.#written.replaceIn(line) as Line;
   }
 
   #keep(path: string, text: string): string {
