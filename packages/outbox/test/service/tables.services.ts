@@ -70,8 +70,7 @@ describe("tables in a schema that is not on search_path", () => {
 
     const now = Date.now();
     await save(saves, 1);
-    await sends.store.claim({ relay: "dead", now: now + 1, until: now + 2, limit: 1 });
-    start(sends); // recovery takes it over
+    start(sends);
     await vi.waitFor(() => expect(publisher.attempts).toHaveLength(1), 30_000);
     await vi.waitFor(() => expect(sends.status().state).toBe("running"));
     // Only a notification leads a relay to those that another process saves.
@@ -108,6 +107,17 @@ describe("tables in a schema that is not on search_path", () => {
       "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'",
     );
     expect(found).toEqual([]);
+  });
+
+  it("have their messages taken over when a process has died", async () => {
+    const publisher = new RecordingPublisher();
+    const outbox = open(await withoutPath(), { schema: SCHEMA, publisher, pollInterval: 100 });
+    await outbox.migrate();
+    await save(outbox, 1);
+    const now = Date.now();
+    await outbox.store.claim({ relay: "dead", now: now + 1, until: now + 2, limit: 1 });
+    start(outbox);
+    await vi.waitFor(() => expect(publisher.attempts).toHaveLength(1), 30_000);
   });
 
   it("do not wake or show those of another schema", async () => {
@@ -153,7 +163,9 @@ describe("tables in a schema that is not on search_path", () => {
       pool = poolTo(url);
       await postgres.migrate(new postgres.PgDatabase(pool), tables);
     }
-    await pool.query(`TRUNCATE "${SCHEMA}".p1_message, "${SCHEMA}".p1_fence`);
+    await pool.query(
+      `TRUNCATE ${["message", "fence", "once", "topic"].map((table) => `"${SCHEMA}".p1_${table}`)}`,
+    );
     const database = new postgres.PgDatabase(pool);
     return {
       store: new postgres.PostgresStore(database, { ...tables, order }),
