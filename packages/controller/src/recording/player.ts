@@ -67,6 +67,7 @@ interface Turn {
 
 /** Gives a program the inputs of a recording, and compares its calls. */
 export class Player extends Tape {
+  /** The chance of the program, of the seed in the head. */
   readonly random: Random;
   readonly machine = undefined;
   readonly #recording: Recording;
@@ -132,6 +133,7 @@ export class Player extends Tape {
     this.#timers.add(timer);
   }
 
+  /** A timer waits no longer. */
   override disarm(timer: SeamTimer): void {
     this.#timers.delete(timer);
   }

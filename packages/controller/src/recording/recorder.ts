@@ -17,10 +17,15 @@ const WALL_IS_SET = 10;
 
 /** A program to record. */
 export interface RecorderOptions {
+  /** The name of the program. */
   readonly name: string;
+  /** The name of the process. */
   readonly identity: string;
+  /** Where the recording goes, and how large it may be. */
   readonly recording: RecordingOptions;
+  /** The clock of the machine. */
   readonly clock: Clock;
+  /** Receives a line when the disk is full or slow. */
   readonly logger: Logger;
   /** Draws the seed. Default: a random one. */
   readonly random?: Random | undefined;
@@ -30,8 +35,10 @@ export interface RecorderOptions {
 
 /** Notes the inputs of a program, in the order in which the program got them. */
 export class Recorder extends Tape {
+  /** The chance of the program, of the seed in the head. */
   readonly random: Random;
   readonly machine: Clock;
+  /** Replaces secrets. */
   readonly redactor: Redactor;
   readonly #segments: Segments;
   readonly #grid: number;
@@ -98,6 +105,7 @@ export class Recorder extends Tape {
     this.#timers.set(timer, this.machine.afterFunc(delay, ring, timer.options));
   }
 
+  /** A timer waits no longer. */
   override disarm(timer: SeamTimer): void {
     this.#timers.get(timer)?.stop();
   }

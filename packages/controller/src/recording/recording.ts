@@ -8,15 +8,25 @@ import type { Line } from "./tape.ts";
 
 /** The first line of each segment. */
 export interface Head extends Line {
+  /** Always `"head"`. */
   readonly k: "head";
+  /** The version of the format. */
   readonly v: number;
+  /** The name of the program. */
   readonly name: string;
+  /** The name of the process. */
   readonly identity: string;
+  /** The number of the segment, from 0. */
   readonly segment: number;
+  /** The seed of the chance of the program. */
   readonly seed: number;
+  /** The monotonic time at its start, in milliseconds. */
   readonly mono: number;
+  /** The wall clock minus the monotonic one, in milliseconds. */
   readonly wall: number;
+  /** The milliseconds from which a later read of the clock is noted. */
   readonly grid: number;
+  /** What a replay must know beside the inputs. */
   readonly program: unknown;
 }
 
@@ -26,6 +36,7 @@ const NUMBERED = /^(.*)-(\d{6})\.flight\.gz$/;
 export class Recording {
   /** Paths of its segments. */
   readonly files: readonly string[];
+  /** The head of its first segment. */
   readonly head: Head;
 
   /** @throws RangeError for a format that is not known; Error for a damaged file */

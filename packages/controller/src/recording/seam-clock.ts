@@ -13,6 +13,7 @@ export interface SeamTime {
   readonly wall: number;
   /** A timer waits, `delay` from now. */
   arm(timer: SeamTimer, delay: number): void;
+  /** A timer waits no longer. */
   disarm(timer: SeamTimer): void;
 }
 
@@ -45,14 +46,23 @@ export class SeamClock extends BaseClock {
     const { machine, isInside } = this.#time;
     if (!isInside && machine !== undefined) return machine.afterFunc(delay, fire, options);
     requireFunction("fire", fire);
-    const timer = new SeamTimer(this.#time, fire, options);
+    const timer = new ProgramTimer(this.#time, fire, options);
     timer.reset(delay);
     return timer;
   }
 }
 
-/** A timer of a recorded program. */
-export class SeamTimer extends BaseTimer {
+/** A timer of a recorded program, as its seam has it. */
+export interface SeamTimer {
+  /** The monotonic instant at which it fires, in milliseconds. */
+  readonly deadline: number;
+  /** What the program said of it. */
+  readonly options: TimerOptions;
+  /** It fires. */
+  ring(): void;
+}
+
+class ProgramTimer extends BaseTimer implements SeamTimer {
   readonly options: TimerOptions;
   readonly #time: SeamTime;
   readonly #fire: () => void;
@@ -69,7 +79,6 @@ export class SeamTimer extends BaseTimer {
     return this.#deadline;
   }
 
-  /** The timer fires. */
   ring(): void {
     this.expire();
     this.#fire();

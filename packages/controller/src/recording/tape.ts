@@ -8,14 +8,18 @@ import { decode, encode, show } from "./values.ts";
 
 /** A line of a recording: its kind, the number of its call, its time, and fields of its kind. */
 export interface Line {
+  /** Its kind. */
   readonly k: string;
+  /** The number of its call. */
   readonly n?: number;
+  /** Its monotonic time, in milliseconds. */
   readonly t?: number;
   readonly [field: string]: unknown;
 }
 
 /** An input as it came. A recording has it; a replay has the line alone. */
 export interface Live {
+  /** The input itself. */
   readonly value: unknown;
 }
 
@@ -29,6 +33,12 @@ export interface Course {
   readonly comparable?: ((line: Line) => unknown) | undefined;
   /** Called in a replay when a call is that of a recorded line. */
   readonly onMatch?: ((recorded: Line) => void) | undefined;
+}
+
+/** A signal whose abort is an input. */
+export interface StopInput extends Disposable {
+  /** Aborts when the input has its turn. */
+  readonly signal: AbortSignal;
 }
 
 /** A call of the program to the outside. */
@@ -60,7 +70,9 @@ export const INPUTS: ReadonlySet<string> = new Set([
  * inputs decides all that a program does.
  */
 export abstract class Tape implements SeamTime {
+  /** The clock of the program: its time is that of the latest input. */
   readonly clock: Clock;
+  /** The chance of the program, of the seed in the head. */
   abstract readonly random: Random;
   abstract readonly machine: Clock | undefined;
   abstract readonly wall: number;
@@ -79,6 +91,7 @@ export abstract class Tape implements SeamTime {
 
   abstract read(): number;
   abstract arm(timer: SeamTimer, delay: number): void;
+  /** A timer waits no longer. */
   abstract disarm(timer: SeamTimer): void;
 
   /** Notes a call, and begins it. */
@@ -123,7 +136,7 @@ export abstract class Tape implements SeamTime {
   }
 
   /** A signal whose abort is an input. Disposing of it leaves no listener. */
-  stop(signal: AbortSignal): { readonly signal: AbortSignal } & Disposable {
+  stop(signal: AbortSignal): StopInput {
     const stop = new AbortController();
     const call = this.open(
       { k: "l", c: "stop" },

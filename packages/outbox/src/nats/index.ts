@@ -14,4 +14,4 @@ export {
   UnconfirmedError,
   type UnconfirmedErrorOptions,
 } from "../publisher/unconfirmed-error.ts";
-export { NatsPublisher, type NatsPublisherOptions } from "./nats-publisher.ts";
+export { type NatsClient, NatsPublisher, type NatsPublisherOptions } from "./nats-publisher.ts";

@@ -27,6 +27,14 @@ const SUBJECT = /^[^\s.*>$\p{Cc}][^\s.*>\p{Cc}]*(\.[^\s.*>\p{Cc}]+)*$/u;
 /** The code of NATS for a request that nobody answers. */
 const NO_RESPONDERS = 503;
 
+/** The part of a connection of `@nats-io/transport-node` that is asked for. */
+export interface NatsClient {
+  /** Sends a message. */
+  publish(subject: string, ...rest: never[]): void;
+  /** Sends a message, and resolves with the answer. */
+  request(subject: string, ...rest: never[]): PromiseLike<unknown>;
+}
+
 /** Options for {@link NatsPublisher}. */
 export interface NatsPublisherOptions {
   /**
@@ -82,11 +90,11 @@ export class NatsPublisher implements Publisher, AsyncDisposable {
    * @param connection - of `@nats-io/transport-node`
    * @throws RangeError or TypeError that names the option
    */
-  constructor(connection: NatsConnection, options: NatsPublisherOptions = {}) {
+  constructor(connection: NatsClient, options: NatsPublisherOptions = {}) {
     requireMethods("connection", connection, ["request", "publish"]);
     const given = read("options", options, "NatsPublisher", NATS_PUBLISHER_OPTIONS);
     const { subject = ({ topic }) => topic, timeout = 5_000 } = given;
-    this.#stream = jetstream(connection);
+    this.#stream = jetstream(connection as NatsConnection);
     this.#subject = subject;
     this.#timeout = timeout;
   }

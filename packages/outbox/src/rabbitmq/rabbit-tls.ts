@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { createSecureContext, type SecureContext } from "node:tls";
+import { createSecureContext } from "node:tls";
 import { type Kinds, parsed, read, text } from "@holdfast/kit";
 
 export const RABBIT_TLS: Kinds<RabbitTls> = {
@@ -50,7 +50,8 @@ export interface RabbitTls {
 
 /** What a connection by TLS is made with. The keys are inside, where no error shows them. */
 export interface RabbitSecurity {
-  readonly secureContext: SecureContext;
+  /** A `SecureContext` of Node. */
+  readonly secureContext: object;
   readonly servername?: string;
 }
 

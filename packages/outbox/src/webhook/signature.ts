@@ -30,7 +30,7 @@ export interface SignedContent {
  *
  * @throws RangeError or TypeError that names the place and never the secret
  */
-export function keysOf(option: string, secrets: WebhookSecrets): readonly Buffer[] {
+export function keysOf(option: string, secrets: WebhookSecrets): readonly Uint8Array[] {
   if (typeof secrets === "string") return [keyOf(option, secrets)];
   requireArray(option, secrets);
   if (secrets.length === 0) throw new RangeError(`${option} must hold at least one secret`);
@@ -38,14 +38,14 @@ export function keysOf(option: string, secrets: WebhookSecrets): readonly Buffer
 }
 
 /** The signature of a webhook, without its version. */
-export function signatureOf({ id, timestamp, body }: SignedContent, key: Buffer): Buffer {
+export function signatureOf({ id, timestamp, body }: SignedContent, key: Uint8Array): Uint8Array {
   return createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
 }
 
 /** The headers of a webhook with a signature by each key. */
 export function signedHeaders(
   { id, body }: Pick<SignedContent, "id" | "body">,
-  keys: readonly Buffer[],
+  keys: readonly Uint8Array[],
   now: number,
 ): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(now / 1_000));
@@ -53,7 +53,9 @@ export function signedHeaders(
   return {
     [SIGNED.id]: id,
     [SIGNED.timestamp]: timestamp,
-    [SIGNED.signature]: signatures.map((own) => `v1,${own.toString("base64")}`).join(" "),
+    [SIGNED.signature]: signatures
+      .map((own) => `v1,${Buffer.from(own).toString("base64")}`)
+      .join(" "),
   };
 }
 

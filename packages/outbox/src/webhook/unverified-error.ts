@@ -18,7 +18,7 @@ export class UnverifiedError extends Error {
   override readonly name = "UnverifiedError";
   /** Stable across versions and copies of this package. */
   readonly code: "ERR_OUTBOX_UNVERIFIED" = CODE;
-  /** The `code` of its errors, for {@link findError}. */
+  /** The `code` of its errors, for `findError`. */
   static readonly code: "ERR_OUTBOX_UNVERIFIED" = CODE;
   /** The reason. */
   readonly reason: UnverifiedReason;

@@ -83,7 +83,7 @@ export interface VerifiedWebhook {
  * ```
  */
 export class WebhookVerifier {
-  readonly #keys: readonly Buffer[];
+  readonly #keys: readonly Uint8Array[];
   readonly #tolerance: number;
   readonly #clock: PassiveClock;
 
@@ -156,7 +156,7 @@ function readerOf(headers: ReceivedHeaders): (name: string) => string {
   };
 }
 
-function isOneOf(expected: readonly Buffer[], signature: string): boolean {
+function isOneOf(expected: readonly Uint8Array[], signature: string): boolean {
   if (!signature.startsWith("v1,")) return false; // of another scheme, beside ours
   const given = Buffer.from(signature.slice("v1,".length), "base64");
   return expected.some((own) => own.length === given.length && timingSafeEqual(own, given));

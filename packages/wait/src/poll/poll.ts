@@ -164,11 +164,8 @@ export async function poll<Value>(
   const given = read("options", options, "poll", POLL_OPTIONS);
   const { signal: stop = new AbortController().signal, timeout = NEVER } = given;
   const { attemptTimeout = NEVER, maxRetryAfter = MAX_RETRY_AFTER } = given;
-  const { interval, clock = realClock, onError } = given;
-  if (interval !== undefined && given.backoff !== undefined)
-    throw new RangeError("options.interval must be undefined beside options.backoff");
-  const { backoff = interval === undefined ? DEFAULT_BACKOFF : { duration: interval } } = given;
-  const nextDelay = strategyOf("options.backoff", backoff).delayFunc();
+  const { clock = realClock, onError } = given;
+  const nextDelay = strategyOf("options.backoff", backoffOf(given)).delayFunc();
 
   let attempt = 0;
   let startedAt: number | undefined;
@@ -217,4 +214,10 @@ export async function poll<Value>(
     attempts[Symbol.dispose]();
     whole[Symbol.dispose]();
   }
+}
+
+function backoffOf({ interval, backoff }: PollOptions): BackoffStrategy | BackoffOptions {
+  if (interval === undefined) return backoff ?? DEFAULT_BACKOFF;
+  if (backoff === undefined) return { duration: interval };
+  throw new RangeError("options.interval must be undefined beside options.backoff");
 }

@@ -106,8 +106,9 @@ describe.each(Object.entries(harnesses))("poll on %s", (_name, open) => {
   });
 
   it("waits for a constant interval, and takes no backoff beside it", async () => {
-    start(never, { backoff: undefined, interval: 250, timeout: 1_000 });
+    const end = start(never, { backoff: undefined, interval: 250, timeout: 1_000 });
     await harness.step(1_000);
+    await end;
     expect(calls()).toEqual([0, 250, 500, 750]);
     await expect(poll(never, { interval: 1, backoff: { duration: 1 } })).rejects.toThrow(
       new RangeError("options.interval must be undefined beside options.backoff"),
