@@ -251,6 +251,18 @@ const controllerDoors: Door[] = [
   ),
 ];
 
+const batch = new Controller({ name: "batch", reconcile: f, clock });
+const batchDoors: Door[] = [
+  method(
+    batch,
+    "runUntilIdle",
+    "rejects",
+    [live, {}],
+    ["signal", required(signal)],
+    ["options", options(RUN_OPTIONS)],
+  ),
+];
+
 const electionDoors: Door[] = [
   constructs(LeaderElector, [electing], ["options", required(options(LEADER_ELECTOR_OPTIONS))]),
   method(
@@ -376,6 +388,7 @@ const doors = [
   ...limiterDoors,
   ...sourceDoors,
   ...controllerDoors,
+  ...batchDoors,
   ...electionDoors,
   ...managerDoors,
   rejects(openRecording, ["a", "b"], ["path", required(text)], ["identity", text]),

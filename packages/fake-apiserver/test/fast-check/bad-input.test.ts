@@ -27,6 +27,7 @@ const options = <Type extends object>(table: Kinds<Type>): kinds.Kind =>
   kinds.optionsOf(table, {
     anyResource: isResource,
     resourceList: arrayOf(isResource),
+    webhookList: arrayOf(all(anyObject, fields({ configuration: anyObject, review: kinds.func }))),
     lossyPaths: all(
       arrayOf((path) => [
         {

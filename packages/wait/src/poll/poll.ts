@@ -217,7 +217,8 @@ export async function poll<Value>(
 }
 
 function backoffOf({ interval, backoff }: PollOptions): BackoffStrategy | BackoffOptions {
-  if (interval === undefined) return backoff ?? DEFAULT_BACKOFF;
-  if (backoff === undefined) return { duration: interval };
+  if (backoff === undefined)
+    return interval === undefined ? DEFAULT_BACKOFF : { duration: interval };
+  if (interval === undefined) return backoff;
   throw new RangeError("options.interval must be undefined beside options.backoff");
 }
