@@ -12,6 +12,7 @@ import * as kinds from "../../../../test/bad-input.ts";
 import { CONVERSIONS_OPTIONS } from "../../src/fast-check/conversions-of.ts";
 import { PATH_OPTIONS } from "../../src/fast-check/explore-paths.ts";
 import { SPECS_OPTIONS } from "../../src/fast-check/specs-of.ts";
+import { asWebhook } from "../as-webhook.ts";
 import { resourceWith } from "./schemas.ts";
 
 const { all, anyObject, arrayOf, data, fields, methods, required, text } = kinds;
@@ -44,6 +45,10 @@ const options = <Type extends object>(table: Kinds<Type>): kinds.Kind =>
 const setup = (): never => {
   throw new Error("a call with bad options must not get this far");
 };
+const hook = asWebhook({
+  configuration: { type: "validating", name: "a.b.c", rules: [] },
+  review: setup,
+});
 
 const doors = [
   kinds.throws(
@@ -60,7 +65,7 @@ const doors = [
   ),
   kinds.rejects(
     explorePaths,
-    [{ setup, resource: Thing, resources: [Thing] }],
+    [{ setup, resource: Thing, resources: [Thing], webhooks: [hook] }],
     ["options", required(options(PATH_OPTIONS))],
   ),
 ];
