@@ -5,6 +5,7 @@ import { deferred } from "@holdfast/kit";
 import {
   builtIn,
   customResource,
+  isApiError,
   type KubeClient,
   type KubeObject,
   migrateStorage,
@@ -48,13 +49,18 @@ export async function migrate({ resource, client, retire }: Migrated): Promise<s
   const stop = new AbortController();
   const seen: string[] = [];
   const done = deferred<void>();
+  const again = (): void => void setImmediate(() => clock.step(60_000)); // it sleeps by then
   const logger = {
     ...silentLogger,
     info: (_: object, message = "") => {
       if (message === "storage migrated") done.resolve();
-      else setImmediate(() => clock.step(60_000)); // it sleeps by then
+      else again();
     },
-    warn: (details: object) => done.reject(new Error(JSON.stringify(details))),
+    warn: (details: { err?: unknown }) => {
+      // A server writes conditions of the definition meanwhile.
+      if (isApiError(details.err, "Conflict")) again();
+      else done.reject(new Error(JSON.stringify(details)));
+    },
   };
   const metrics = { migrated: (...facts: string[]) => void seen.push(facts.join(" ")) };
   const work = migrateStorage(resource, { client, clock, logger, metrics }, { retire });
