@@ -73,6 +73,7 @@ export default {
   includeVersion: false,
   headings: { readme: false, document: false },
   highlightLanguages: [
+    "prisma",
     "dockerfile",
     "bash",
     "javascript",
