@@ -20,7 +20,7 @@ import { jobTemplate } from "./cron-world.ts";
 
 /** Objects on the ways back, and from then on. */
 const FEW = 50;
-const COUNT = Number(process.env["CRON_TASKS"] ?? 2_000);
+const COUNT = Number(process.env["CRON_TASKS"] ?? 200);
 const NAMESPACE = "default";
 const SERVICE = "cron-task";
 const NAME = "crontasks.batch.example.org";
