@@ -82,7 +82,7 @@ test("leaves a ConfigMap of somebody else alone, and says so", async () => {
 });
 
 // Milliseconds for an exploration. It takes seconds, and more with each write of the operator.
-const timeout = 120_000;
+const timeout = 300_000;
 
 test("survives a crash before and after each write", { timeout }, async ({ signal }) => {
   const { notRun } = await explore({
