@@ -202,9 +202,9 @@ export class Controller<Item = string> implements AsyncDisposable {
    * items that exist, by `listed` or by its end, or before its `start` has returned, and no key is queued, waiting for a
    * retry, requeued or in flight. A key with a `requeueAfter` is never at rest.
    *
-   * @param signal - stops the controller before that, as in {@link Controller.run}
+   * @param signal - stops the controller before that, as in `run`
    * @param options - see {@link RunOptions}
-   * @returns a promise that resolves after the drain, and rejects as that of {@link Controller.run} does. What was left by
+   * @returns a promise that resolves after the drain, and rejects as that of `run` does. What was left by
    * an abort is in `status().drain`
    *
    * @example
