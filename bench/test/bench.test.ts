@@ -188,7 +188,7 @@ describe("npm run bench", () => {
     await expect(wrong).rejects.toMatchObject({
       code: 2,
       stderr: expect.stringContaining(
-        "--only takes a, b, c, d, e, f, g, h, i, k, l, m, n, o, got z",
+        "--only takes a, b, c, d, e, f, g, h, i, k, l, m, n, o, p, got z",
       ),
     });
   });

@@ -278,6 +278,12 @@ export const pages = new Map(
       keywords:
         "threat model security health port networkpolicy confused deputy tenant webhook ssrf credentials",
     },
+    "docs/outbox-orms.md": {
+      title: "The outbox with your ORM",
+      description:
+        "Messages in the transaction of Drizzle, Kysely, Prisma 7, Knex, TypeORM, Sequelize or MikroORM: the code of each, run on a PostgreSQL.",
+      keywords: "outbox drizzle kysely prisma knex typeorm sequelize mikroorm",
+    },
     "docs/outbox-command.md": {
       title: "Inspect and repair a transactional outbox from a terminal",
       description:
