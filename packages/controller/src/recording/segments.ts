@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { constants, createGzip } from "node:zlib";
+import { constants, createGzip, gunzipSync } from "node:zlib";
 import type { Clock, Timer } from "@holdfast/clock";
 import { messageOf } from "@holdfast/kit";
 import { type Logger, logSafely } from "../logger.ts";
@@ -17,6 +17,9 @@ const MANY = 1024 * 1024;
 
 /** Size of the blocks in which lines wait, in bytes. */
 const BLOCK = 256 * 1024;
+
+/** The bytes of a segment that have the name of its program. */
+const BEGIN = 4_096;
 
 /** Options for {@link Segments}, with their defaults. */
 export interface SegmentsOptions {
@@ -167,9 +170,25 @@ export class Segments {
       (one, other) => other.mtimeMs - one.mtimeMs || (one.path < other.path ? 1 : -1),
     );
     for (const { path, size } of newest) {
+      if (!(await isOf(name, path))) continue;
       sum += size;
       if (sum > maxBytes) await rm(path, { force: true });
     }
+  }
+}
+
+/** Whether a segment is of a program. Its path does not tell: `dns-sync-a-000001` may be of `dns`, or of `dns-sync`. */
+async function isOf(name: string, path: string): Promise<boolean> {
+  const handle = await open(path);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(BEGIN), 0, BEGIN, 0);
+    const whole = { finishFlush: constants.Z_SYNC_FLUSH };
+    const text = gunzipSync(buffer.subarray(0, bytesRead), whole).toString();
+    return text.includes(`,"name":${JSON.stringify(name)},`);
+  } catch {
+    return false; // a file that is damaged stays
+  } finally {
+    await handle.close();
   }
 }
 

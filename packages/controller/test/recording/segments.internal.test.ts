@@ -15,7 +15,7 @@ function open(options: Partial<SegmentsOptions> = {}) {
     ...{ directory, name: "greeter", identity: "a", clock: realClock },
     ...{ maxBytes: 1e9, segmentBytes: 1e9, segmentTime: 1e9, flushInterval: 1e9 },
     logger: { debug: note, info: note, warn: note, error: note },
-    head: (segment) => ({ k: "head", segment }),
+    head: (segment) => ({ k: "head", v: 1, name: options.name ?? "greeter", segment }),
     ...options,
   });
   return { directory, log, segments };
@@ -65,6 +65,16 @@ describe("Segments", () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250);
     expect(files.at(-1)).toBe("greeter-a-000020.flight.gz");
     expect(files.length).toBeGreaterThan(1);
+  });
+
+  it("leaves the segments of a program whose name begins alike", async () => {
+    const { directory, segments } = open({ segmentBytes: 1, maxBytes: 1 });
+    const others = open({ directory, name: "greeter-sync" });
+    others.segments.write({ k: "T", n: 1 });
+    await others.segments.close();
+    segments.write({ k: "T", n: 1 });
+    await segments.close();
+    expect(readdirSync(directory)).toEqual(["greeter-sync-a-000001.flight.gz"]);
   });
 
   it("tells of a directory that cannot be written in once, and goes on with a gap when it can", async () => {
