@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { poll } from "@holdfast/wait";
 import { connect } from "amqplib";
+import { Redis } from "ioredis";
 import { createPool, type RowDataPacket } from "mysql2/promise";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
 import { Program } from "../program.ts";
@@ -62,3 +65,57 @@ it("saves with the order, publishes after the commit, and retries after 10 s unt
   expect(await rows("delivered")).toHaveLength(2);
   await pool.end();
 });
+
+/** How long a process may wait for a lock that Redis gives once it has been up for 300 s, and for a claim to expire. */
+const COMPENSATED = { backoff: { duration: 500 }, timeout: 600_000 };
+
+it("makes a message due whose relay was killed, under the lock of 300 s", async () => {
+  const REDIS_URL = requiredUrl("REDIS_URL");
+  const MYSQL_URL = await makeMySqlDatabase(requiredUrl("MYSQL_URL"));
+  const pool = createPool(MYSQL_URL);
+  const redis = new Redis(REDIS_URL);
+  onTestFinished(async () => {
+    redis.disconnect();
+    await pool.end();
+  });
+  await pool.query("CREATE TABLE orders (number INT PRIMARY KEY)");
+  const message = async (): Promise<RowDataPacket | undefined> => {
+    const [rows] = await pool.query<RowDataPacket[]>("SELECT * FROM outbox_message");
+    return rows[0];
+  };
+  // A broker that never answers: the relay dies within its attempt.
+  const silent = createServer((socket) => socket.on("error", () => undefined).resume());
+  silent.listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  onTestFinished(() => void silent.close());
+  const { port } = silent.address() as { port: number };
+  const urls = { MYSQL_URL, REDIS_URL };
+  const AMQP_URL = `amqp://127.0.0.1:${port}`;
+  const victim = new Program("message-table/main.js", ["1"], [], { ...urls, AMQP_URL });
+  await victim.printed(/order 1: \S{36}\n/);
+  await poll(async () => typeof (await message())?.["claimed_by"] === "string", {
+    backoff: { duration: 100 },
+  });
+  victim.child.kill("SIGKILL");
+  await victim.exited;
+
+  const connection = await connect(requiredUrl("AMQP_URL"));
+  const channel = await connection.createChannel();
+  await channel.assertExchange("shop", "topic", { durable: true });
+  const { queue } = await channel.assertQueue("", { exclusive: true });
+  await channel.bindQueue(queue, "shop", "orders.*");
+  const next = { ...urls, AMQP_URL: requiredUrl("AMQP_URL") };
+  const program = new Program("message-table/main.js", [], [], next);
+  await poll(async () => (await message())?.["status"] === "delivered", COMPENSATED);
+  expect(await message()).toMatchObject({ failed_attempts: 0, expired_claims: 1 });
+  expect(JSON.parse((await redis.hget("shop/outbox", "record")) ?? "")).toMatchObject({
+    leaseDuration: 300_000,
+  });
+  expect((await channel.get(queue, { noAck: true })) || {}).toMatchObject({
+    properties: { type: "orders.placed" },
+  });
+  program.child.kill("SIGTERM");
+  expect(await program.exited).toBe(0);
+  await channel.deleteExchange("shop");
+  await connection.close();
+}, 700_000);

@@ -232,7 +232,7 @@ describe.each(KINDS)("processes that die at every step, on $kind", (given) => {
       const ends = all.length - all.filter(isTakenBack).length;
       await poll(() => helpers.every((worker) => worker.open.size === 0), {
         backoff: { duration: 100 },
-        timeout: 120_000,
+        timeout: 120_000 + 6_000 * ROUNDS,
       });
       if (kind === "pglite") {
         // Nobody else can look while the process has the folder open.
@@ -241,11 +241,14 @@ describe.each(KINDS)("processes that die at every step, on $kind", (given) => {
         ).length;
         await poll(() => receiver.effects.size >= accepted, {
           backoff: { duration: 250 },
-          timeout: 240_000,
+          timeout: 240_000 + 10_000 * ROUNDS,
         });
       } else {
         await using database = await open(url);
-        await poll(() => isSettled(database), { backoff: { duration: 250 }, timeout: 240_000 });
+        await poll(() => isSettled(database), {
+          backoff: { duration: 250 },
+          timeout: 240_000 + 10_000 * ROUNDS,
+        });
       }
       const end = async (): Promise<boolean> => {
         for (const worker of helpers) worker.stop();
