@@ -35,6 +35,8 @@ interface Seen {
   readonly status: Status;
   readonly letters: readonly Letter[];
   readonly topics: readonly TopicView[];
+  /** The topics that are paused, with messages or without. */
+  readonly paused: readonly string[];
 }
 
 /**
@@ -104,7 +106,8 @@ export class Board implements SnapshotSource<Snapshot> {
         return { id, topic, key, updatedAt, failedAttempts, maxAttempts, lastError };
       },
     );
-    this.#seen = { status, letters, topics: this.#history.views(at) };
+    const paused = (await store.pausedTopics?.()) ?? [];
+    this.#seen = { status, letters, topics: this.#history.views(at), paused };
     this.fail(undefined);
   }
 

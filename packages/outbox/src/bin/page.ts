@@ -91,6 +91,11 @@ function pollsOf({ polls }: Snapshot): string {
   return '<p id="polls">No notification arrives here: relays that connect in the same way look every pollInterval.</p>';
 }
 
+function pausedOf({ paused }: Snapshot): string {
+  if (paused.length === 0) return "";
+  return `<p id="paused">Paused: ${escapeHtml(paused.map((topic) => safeText(topic)).join(", "))}. Their messages wait for <code>resume TOPIC</code>.</p>`;
+}
+
 const sumOf = (counts: readonly number[]): number => counts.reduce((sum, each) => sum + each, 0);
 
 /** Bars of 60 minutes: what was delivered, and above it what failed. */
@@ -165,6 +170,7 @@ function mainOf(snapshot: Snapshot): string {
 <dl id="counts">${counts.join("")}<div><dt>next attempt</dt><dd>${escapeHtml(nextText(status))}</dd></div></dl>
 ${pollsOf(snapshot)}
 <h2>Topics, in the last hour</h2>
+${pausedOf(snapshot)}
 ${topicsOf(snapshot)}
 <h2>Dead letters</h2>
 <p id="replay" role="status">${escapeHtml(replayOf(snapshot.replay))}</p>

@@ -59,6 +59,19 @@ describe("npx @holdfast/outbox page", () => {
     await end();
   });
 
+  it("names the topics that are paused, with messages or without", async () => {
+    const world = new CommandWorld();
+    await world.store.pause("<i>");
+    await world.store.pause("orders");
+    const { url, end } = await serve(world);
+    expect(await (await fetch(url)).text()).toContain('<p id="paused">Paused: &lt;i&gt;, orders. ');
+    await world.store.resume("<i>");
+    await world.store.resume("orders");
+    await world.clock.step(2_000);
+    expect(await (await fetch(url)).text()).not.toContain("Paused");
+    await end();
+  });
+
   it.each(["", "?token=", "?token=AAAAAAAAAAAAAAAAAAAAAA", "?TOKEN=own"])(
     "shows a request with %j no text of a receiver or of the database, on any path",
     async (search) => {
