@@ -72,6 +72,15 @@ export default defineConfig(
     files: ["**/test/**/*.ts"],
     rules: {
       "law/test-names-state-facts": "error", // a name is a claim
+      "no-restricted-properties": [
+        "error",
+        ...["waitFor", "waitUntil"].map((property) => ({
+          object: "vi",
+          property,
+          message:
+            "It ends after a second. `expect.poll` has the limit of vitest.config.ts, for a busy machine.",
+        })),
+      ],
       "@typescript-eslint/await-thenable": "off", // `await undefined` is how a test counts microtasks
       "@typescript-eslint/no-misused-promises": ["error", { checksVoidReturn: false }], // callbacks may be async
     },
@@ -115,6 +124,9 @@ export default defineConfig(
     files: ["packages/examples/src/dns-sync/serve-page.ts"],
     rules: { "no-restricted-imports": "off" },
   },
+
+  // A hook has no `expect.poll`.
+  { files: ["test/shared-worker.setup.ts"], rules: { "no-restricted-properties": "off" } },
 
   // The one place each law leaves open.
   {

@@ -1,6 +1,6 @@
 // Tests of bad input, generated from tables. A row of a table is a door: a public function or class, a valid
 // call of it, and the kind of each parameter. The kinds hold the bad values and the words of the errors.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import type { Kinds as KindsOfOptions, Kind as OptionKind } from "@holdfast/kit";
 import { describe, expect, it } from "vitest";
 
@@ -18,7 +18,10 @@ export type Kind = (path: string, valid: unknown) => readonly Mistake[];
 /** A value, and its text in an error message. */
 type Shown = readonly [value: unknown, text: string];
 
-function f(): void {}
+/** For calls that have to be refused. */
+export const f = (): never => {
+  throw new Error("a call with bad arguments must not get this far");
+};
 
 /** Adds values that are allowed nowhere, and that JSON has no text for, to those of a kind that refuses any. */
 function withOdd(kind: Kind): Kind {
@@ -64,13 +67,18 @@ export function all(...kinds: readonly Kind[]): Kind {
   return (path, valid) => kinds.flatMap((kind) => kind(path, valid));
 }
 
-/** Refuses one more value, in words of its own. */
-export function except(value: unknown, error: string): Kind {
-  return (path) => [{ path, value, error }];
+/** Refuses more values, in words of its own. In these, `PATH` is the path, and `GOT` the value as JSON. */
+export function refuses(error: string, ...values: readonly unknown[]): Kind {
+  return (path) =>
+    values.map((value) => {
+      const got = /GOT/.test(error) ? JSON.stringify(value) : "";
+      return { path, value, error: error.replaceAll("PATH", path).replace("GOT", () => got) };
+    });
 }
 
 /** Refuses a missing value too, in the words for `null` if the kind has none for it. */
 export function required(kind: Kind): Kind {
+  if (kind === unchecked) return kind;
   return (path, valid) => {
     const mistakes = kind(path, valid);
     if (mistakes.some(({ value }) => value === undefined)) return mistakes;
@@ -79,11 +87,6 @@ export function required(kind: Kind): Kind {
     const error = onNull.error?.replace(/null$/, "undefined");
     return [{ path: onNull.path, value: undefined, error }, ...mistakes];
   };
-}
-
-/** A parameter that its errors call by another name. */
-export function named(name: string, kind: Kind): Kind {
-  return (_, valid) => kind(name, valid);
 }
 
 /** A value that nothing checks. */
@@ -220,10 +223,13 @@ const OF_SOURCE: Readonly<Record<string, (...bounds: never[]) => Kind>> = {
   abortSignal: () => signal,
   between,
   count: () => count,
+  delay: () => delay,
   finite: () => finite,
+  period: () => period,
   finiteFrom,
   flag: () => flag,
   func: () => func,
+  instant: () => instant,
   loopClock: () => methods("monotonic", "newTimer", "afterFunc", "sleep"),
   methods,
   notNegative: () => notNegative,
@@ -233,19 +239,52 @@ const OF_SOURCE: Readonly<Record<string, (...bounds: never[]) => Kind>> = {
   whole,
 };
 
+/** Kinds by their names. In place of a kind stands its text, as in {@link kindOf}. */
+type Named = Readonly<Record<string, Kind | string>>;
+
+/** Tables of options by their names, without those that have one name. */
+type Tables = ReadonlyMap<string, KindsOfOptions<object> | undefined>;
+
+const KIND = /^(\w+)(?:\((.*)\))?(\[\])?$/;
+
+/** The kind with a text: `text`, `finiteFrom(0)`, `methods(get, set)`, a table of options, or a list as `text[]`. */
+function kindOf(text: string, own: Named, tables: Tables): Kind {
+  const [, name = "", bounds, list] = KIND.exec(text) ?? [];
+  const values = bounds?.split(", ").map((bound) => (/\d/.test(bound) ? Number(bound) : bound));
+  const table = tables.get(name);
+  const kind =
+    table === undefined ? kindNamed(name, own, tables, values) : optionsOf(table, own, tables);
+  return list === undefined ? kind : arrayOf(kind);
+}
+
+function kindNamed(
+  name: string,
+  own: Named,
+  tables: Tables,
+  bounds: readonly unknown[] = [],
+): Kind {
+  const kind = own[name] ?? OF_SOURCE[name]?.(...(bounds as never[]));
+  if (kind === undefined) throw new Error(`no bad values are known of the kind ${name}`);
+  return typeof kind === "string" ? kindOf(kind, own, tables) : kind;
+}
+
+/** The tables of the options of doors. */
+const walked = new Set<KindsOfOptions<object>>();
+
 /**
  * The options of a door, by the table that reads them.
  *
- * @param own - the kinds that only this door or its package has, by name
+ * @param own - the kinds that only this door or its package has
  */
 export function optionsOf<Type extends object>(
   kinds: KindsOfOptions<Type>,
-  own: Readonly<Record<string, Kind>> = {},
+  own: Named = {},
+  tables: Tables = new Map(),
 ): Kind {
+  walked.add(kinds);
   const testOf = ({ name, bounds, isRequired }: OptionKind): Kind => {
-    const kind = own[name] ?? OF_SOURCE[name]?.(...(bounds as never[]));
-    if (kind === undefined) throw new Error(`no bad values are known of the kind ${name}`);
-    return isRequired && kind !== unchecked ? required(kind) : kind;
+    const kind = kindNamed(name, own, tables, bounds);
+    return isRequired ? required(kind) : kind;
   };
   const entries = Object.entries<OptionKind>(kinds);
   return object<object>(Object.fromEntries(entries.map(([name, kind]) => [name, testOf(kind)])));
@@ -268,84 +307,103 @@ export interface Door {
   readonly subject: unknown;
   readonly refusal: "throws" | "rejects";
   readonly call: (args: readonly unknown[]) => unknown;
+  /** How many there are. */
+  readonly parameters: number;
   readonly mistakes: readonly (Mistake & { readonly args: readonly unknown[] })[];
 }
 
 type AnyFunction = (...args: never[]) => unknown;
 type AnyClass = new (...args: never[]) => object;
 
-/** The name and the kind of each parameter; the type asks for every parameter. */
-type Parameter = readonly [name: string, kind: Kind];
-type Each<Args extends readonly unknown[]> = {
-  readonly [Index in keyof Required<Args>]: Parameter;
-};
+/**
+ * The arguments of a valid call, and the parameters as in a declaration, with the text of a kind in place of a type:
+ * `fn: func, period: finiteFrom(0), options?: EVERY_OPTIONS`. Then kinds that only this door has.
+ */
+type Call = readonly [valid: readonly unknown[], declared: string, own?: Named];
 
-function mistakesOf(valid: readonly unknown[], parameters: readonly Parameter[]) {
-  return parameters.flatMap(([name, kind], index) =>
-    withOdd(kind)(name, valid[index]).map((mistake) => {
-      const args = [...valid];
-      args[index] = mistake.value;
-      return { ...mistake, args };
-    }),
-  );
+const PARAMETER = /([^:?]+)(\??): ((?:\([^)]*\)|[^,(])+)(?:, |$)/gy;
+
+/** What a table of doors is made with. */
+interface Doors {
+  /** The kind of a table of options. */
+  options(table: string, own?: Named): Kind;
+  /** A class that is made with `new`. */
+  constructs(subject: AnyClass, ...call: Call): Door;
+  /** A function that throws. */
+  throws(subject: AnyFunction, ...call: Call): Door;
+  /** A function that returns a promise, and rejects it instead of throwing. */
+  rejects(subject: AnyFunction, ...call: Call): Door;
+  /** A method of an object. */
+  method<On extends object>(
+    on: On,
+    name: keyof On & string,
+    refusal: Door["refusal"],
+    ...call: Call
+  ): Door;
 }
 
-function functionDoor(
-  refusal: Door["refusal"],
-  subject: AnyFunction,
-  { valid, on }: { readonly valid: readonly unknown[]; readonly on: unknown },
-  parameters: readonly Parameter[],
-): Door {
-  return {
-    name: subject.name,
-    subject,
-    refusal,
-    call: (args) => Reflect.apply(subject, on, args) as unknown,
-    mistakes: mistakesOf(valid, parameters),
+const TABLE = /^export const (\w+): Kinds</gm;
+
+/** The exported tables of options below a folder. */
+async function tablesBelow(folder: URL): Promise<Tables> {
+  const tables = new Map<string, KindsOfOptions<object> | undefined>();
+  for (const file of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    const url = new URL(file, folder);
+    const names = file.endsWith(".ts") ? [...readFileSync(url, "utf8").matchAll(TABLE)] : [];
+    if (names.length === 0) continue;
+    const exported = (await import(url.href)) as Record<string, KindsOfOptions<object>>;
+    for (const [, name = ""] of names)
+      tables.set(name, tables.has(name) ? undefined : exported[name]);
+  }
+  return tables;
+}
+
+/**
+ * What a table of doors of a package is made with.
+ *
+ * @param sources - the folder of its sources, whose tables of options the doors name
+ * @param own - the kinds that only this package has
+ */
+export async function doorsOf(sources: URL, own: Named = {}): Promise<Doors> {
+  const tables = await tablesBelow(sources);
+  const mistakesOf = (
+    valid: readonly unknown[],
+    index: number,
+    [, name = "", optional, text = ""]: readonly string[],
+    more?: Named,
+  ): Door["mistakes"] => {
+    const kind = kindOf(text, { ...own, ...more }, tables);
+    return withOdd(optional === "?" ? kind : required(kind))(name, valid[index]).map((mistake) => {
+      return { ...mistake, args: Object.assign([...valid], { [index]: mistake.value }) };
+    });
   };
-}
-
-/** A function that throws. */
-export function throws<Subject extends AnyFunction>(
-  subject: Subject,
-  valid: readonly unknown[],
-  ...parameters: Each<Parameters<Subject>>
-): Door {
-  return functionDoor("throws", subject, { valid, on: undefined }, parameters as Parameter[]);
-}
-
-/** A function that returns a promise, and rejects it instead of throwing. */
-export function rejects<Subject extends AnyFunction>(
-  subject: Subject,
-  valid: readonly unknown[],
-  ...parameters: Each<Parameters<Subject>>
-): Door {
-  return functionDoor("rejects", subject, { valid, on: undefined }, parameters as Parameter[]);
-}
-
-/** A method of an object. */
-export function method<On extends object>(
-  on: On,
-  name: keyof On & string,
-  refusal: Door["refusal"],
-  valid: readonly unknown[],
-  ...parameters: readonly Parameter[]
-): Door {
-  return functionDoor(refusal, on[name] as AnyFunction, { valid, on }, parameters);
-}
-
-/** A class that is made with `new`. */
-export function constructs<Subject extends AnyClass>(
-  subject: Subject,
-  valid: readonly unknown[],
-  ...parameters: Each<ConstructorParameters<Subject>>
-): Door {
+  const ofFunction =
+    (refusal: Door["refusal"], on?: object) =>
+    (subject: AnyFunction, ...[valid, declared, more]: Call): Door => {
+      const parameters = [...declared.matchAll(PARAMETER)];
+      if (parameters.map(([all]) => all).join("") !== declared) throw new Error(declared);
+      return {
+        name: subject.name,
+        subject,
+        refusal,
+        call: (args) => Reflect.apply(subject, on, args) as unknown,
+        parameters: parameters.length,
+        mistakes: parameters.flatMap((parameter, index) =>
+          mistakesOf(valid, index, parameter, more),
+        ),
+      };
+    };
   return {
-    name: `new ${subject.name}`,
-    subject,
-    refusal: "throws",
-    call: (args) => Reflect.construct(subject, args) as object,
-    mistakes: mistakesOf(valid, parameters as Parameter[]),
+    options: (table, more) => kindOf(table, { ...own, ...more }, tables),
+    throws: ofFunction("throws"),
+    rejects: ofFunction("rejects"),
+    method: (on, name, refusal, ...call) =>
+      ofFunction(refusal, on)(on[name] as AnyFunction, ...call),
+    constructs: (subject, ...call) => ({
+      ...ofFunction("throws")(subject as unknown as AnyFunction, ...call),
+      name: `new ${subject.name}`,
+      call: (args) => Reflect.construct(subject, args) as object,
+    }),
   };
 }
 
@@ -424,6 +482,27 @@ function parametersOf(declaration: string): string {
   return text;
 }
 
+/** How many parameters each exported function or class may have, by its name. */
+function parameterCounts(report: string): Map<string, number[]> {
+  const counts = new Map<string, number[]>();
+  let owner = "";
+  for (const line of report.split("\n")) {
+    owner = OWNER.exec(line)?.[1] ?? owner;
+    const name = CALLABLE.exec(line)?.[1];
+    const door = name === "constructor" ? owner : line.startsWith("export") ? name : undefined;
+    if (door === undefined) continue;
+    let depth = 0;
+    let count = 0;
+    for (const character of parametersOf(line).slice(1).replaceAll("=>", "")) {
+      if (/[<{[]/.test(character)) depth++;
+      if (/[>}\]]/.test(character)) depth--;
+      if (character === ":" && depth === 0) count++;
+    }
+    counts.set(door, [...(counts.get(door) ?? []), count]);
+  }
+  return counts;
+}
+
 const OWNER = /^(?:export )?(?:abstract )?(?:class|interface) (\w+)/;
 const CALLABLE = /^(?:export function| {4}(?:abstract )?)\s*([\w$]+)[<(]/;
 
@@ -451,6 +530,9 @@ export function testEveryExport(
 ): void {
   const pairs = Object.values(entries).flatMap((entry) => Object.entries(entry));
   const exported = new Map(pairs);
+  const reports = Object.keys(entries).map((name) =>
+    readFileSync(new URL(`${name}.api.txt`, folder), "utf8"),
+  );
 
   it("the table has every exported function and class", () => {
     const subjects = new Set(doors.map(({ subject }) => subject));
@@ -466,6 +548,27 @@ export function testEveryExport(
     const isStale = (value: unknown): boolean =>
       typeof value !== "string" && (subjects.has(value) || !values.includes(value));
     expect(takeEverything.filter(isStale)).toEqual([]);
+  });
+
+  it("the table has every exported table of options", async () => {
+    const tables = [...(await tablesBelow(new URL("../src/", folder)))];
+    // A table may be a part of others.
+    const isLeft = ([name, table = {}]: (typeof tables)[number]): boolean =>
+      !takeEverything.includes(name) &&
+      ![...walked].some((whole) =>
+        Object.entries(table).every(([option, kind]) => Reflect.get(whole, option) === kind),
+      );
+    expect(tables.filter(isLeft).map(([name]) => name)).toEqual([]);
+  });
+
+  it("the table has every parameter of every exported function and class", () => {
+    const counts = parameterCounts(reports.join("\n"));
+    const isShort = ([name, value]: readonly [string, unknown]): boolean =>
+      doors.some(
+        ({ subject, parameters }) =>
+          subject === value && counts.get(name)?.includes(parameters) === false,
+      );
+    expect(pairs.filter(isShort).map(([name]) => name)).toEqual([]);
   });
 
   it("the table has an unknown option for every function, class and method with options", () => {
@@ -484,9 +587,6 @@ export function testEveryExport(
       if (value === undefined) return !methods.has(member);
       return !subjects.has((value as AnyClass).prototype[member]);
     };
-    const reports = Object.keys(entries).map((name) =>
-      readFileSync(new URL(`${name}.api.txt`, folder), "utf8"),
-    );
     expect(reports.flatMap(withOptions).filter(isSilent)).toEqual([]);
   });
 }

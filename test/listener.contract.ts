@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 
 /** A server that listens, and runs until it is disposed. */
 type Open = () => Promise<{ readonly url: string } & AsyncDisposable>;
@@ -64,7 +64,6 @@ class Peers implements Disposable {
 }
 
 const head = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
-const patient = { timeout: 60_000 };
 
 /** What holds for every listener: a peer costs no more than its connections, and nobody shuts out others. */
 export function testListener({ row, most, streams, reply, hang, open }: Listener): void {
@@ -74,7 +73,7 @@ export function testListener({ row, most, streams, reply, hang, open }: Listener
       using peers = new Peers();
       await peers.open(server.url, Math.max(600, most + 100), head(hang));
       expect((await fetch(new URL(reply, server.url))).status).toBe(200);
-      await vi.waitFor(() => expect(peers.left).toBeLessThanOrEqual(most), patient);
+      await expect.poll(() => peers.left).toBeLessThanOrEqual(most);
     });
 
     it("closes a connection that is silent, slow with its head, or sends two requests at once", async () => {
@@ -82,7 +81,7 @@ export function testListener({ row, most, streams, reply, hang, open }: Listener
       using peers = new Peers();
       for (const text of ["", "GET / HTTP/1.1\r\nhost:", head(hang).repeat(2)])
         await peers.open(server.url, 2, text);
-      await vi.waitFor(() => expect(peers.left).toBe(0), patient);
+      await expect.poll(() => peers.left).toBe(0);
     });
 
     if (streams !== undefined)
@@ -90,7 +89,7 @@ export function testListener({ row, most, streams, reply, hang, open }: Listener
         await using server = await open();
         using peers = new Peers();
         await peers.open(server.url, 24, head(hang));
-        await vi.waitFor(() => expect(peers.left).toBe(streams), patient);
+        await expect.poll(() => peers.left).toBe(streams);
       });
 
     it("has a row with these bounds in docs/security.md", () => {

@@ -25,8 +25,8 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The processes that outlive a grace of 5 s: SIGKILL takes effect soon, not at once. */
+/** The processes that outlive a minute: SIGKILL takes effect soon, not at once. */
 export async function survivors(pids: readonly number[]): Promise<readonly number[]> {
-  for (let attempt = 0; attempt < 500 && pids.some(isAlive); attempt++) await sleep(10);
+  for (let attempt = 0; attempt < 6_000 && pids.some(isAlive); attempt++) await sleep(10);
   return pids.filter(isAlive);
 }

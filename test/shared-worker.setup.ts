@@ -17,7 +17,7 @@ afterAll(() =>
   vi.waitFor(() => {
     const left = Math.max(0, openSockets() - socketsBefore);
     expect(left, "sockets that this file has left open").toBe(0);
-  }),
+  }, 60_000),
 );
 
 /** A file that leaves something faked fails itself, and not the files after it. */
@@ -57,17 +57,6 @@ Object.assign(vi, {
 afterAll(() => {
   if (hasReset) vi.resetModules();
   hasReset = false;
-});
-
-const { waitFor, waitUntil } = vi;
-type WaitOptions = Exclude<Parameters<typeof waitFor>[1], number>;
-const patient = (options: WaitOptions | number = {}): WaitOptions =>
-  typeof options === "number" ? { timeout: options } : { timeout: 60_000, ...options };
-
-/** A second, as vitest would wait, is too short where a machine is busy with other things. */
-Object.assign(vi, {
-  waitFor: ((callback, options) => waitFor(callback, patient(options))) as typeof waitFor,
-  waitUntil: ((callback, options) => waitUntil(callback, patient(options))) as typeof waitUntil,
 });
 
 /** Where the `fetch` of Node keeps the connections that it may use again. */

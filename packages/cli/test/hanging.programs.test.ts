@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { survivors } from "../../../test/processes.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { Holdfast, type RunOptions, sh } from "./holdfast.ts";
+import { Holdfast, limited, type RunOptions, sh } from "./holdfast.ts";
 import { manifestFile, Supervised } from "./run/supervised.ts";
 
 // A name server and a file system that never answer, for one program alone: root may arrange them.
@@ -102,11 +102,13 @@ describe.skipIf(!isListening || !hasNamespaces)("a name server that does not ans
   });
 
   test("is not waited for with a server, after the time limit", async () => {
-    const args = ["wait", "--timeout", "1s", "--server", "echo up $$; exec sleep 1000"];
-    const run = new Holdfast([...args, "http://db.example/", ...sh("true")], withoutNames);
-    const [, pid] = await run.printed(/up (\d+)/);
+    const server = ["--server", "echo up $$; exec sleep 1000", "http://db.example/", ...sh("true")];
+    const { run, match } = await limited(
+      /up (\d+)/,
+      (limit) => new Holdfast(["wait", "--timeout", limit, ...server], withoutNames),
+    );
     expect(await firstOf(run)).toBe(124);
-    expect(await survivors([Number(pid)])).toEqual([]);
+    expect(await survivors([Number(match[1])])).toEqual([]);
   });
 
   test("is not waited for with a server, once for each name", async () => {
@@ -116,10 +118,15 @@ describe.skipIf(!isListening || !hasNamespaces)("a name server that does not ans
   });
 
   test("is asked once for a name, however often it is checked", async () => {
-    const often = ["--interval", "10ms", "--attempt-timeout", "20ms", "--timeout", "1s"];
+    const often = ["-v", "--interval", "10ms", "--attempt-timeout", "20ms", "--timeout", "0"];
     const run = new Holdfast(["wait", ...often, "tcp:db.example:1"], withoutNames);
-    expect(await firstOf(run)).toBe(124);
-    expect(questions).toHaveLength(2); // For both families.
+    await expect.poll(() => questions.length).toBe(2); // For both families.
+    const checks = (): number => run.stderr.split("no answer within").length;
+    const before = checks();
+    await expect.poll(checks).toBeGreaterThan(before + 20);
+    run.kill("SIGTERM");
+    expect(await firstOf(run)).toBe(143);
+    expect(questions).toHaveLength(2);
   });
 });
 
@@ -187,7 +194,7 @@ describe.runIf(process.platform === "linux")("a file that is never read to its e
     const { within = [] } = path === fifo ? {} : withoutFiles;
     const env = { XDG_RUNTIME_DIR: tempFolder(onTestFinished) };
     const run = new Holdfast(args(path), { within, env });
-    await vi.waitUntil(() => isHanging(run.child.pid as number), 60_000);
+    await expect.poll(() => isHanging(run.child.pid as number)).toBe(true);
     run.kill("SIGTERM");
     expect([null, 143]).toContain((await run.ended()).code); // Null: by the signal itself.
     expect(["SIGTERM", null]).toContain(run.child.signalCode);
@@ -214,9 +221,10 @@ describe.runIf(process.platform === "linux")("a file that is never read to its e
     const run = new Holdfast(args, { env, keepsStdin: true });
     run.child.stdin?.write("processes:");
     // Once it has read that, it waits for more.
-    if (signal !== null)
-      await vi.waitUntil(() => run.child.stdin?.writableLength === 0 && isReading(run), 60_000);
-    if (signal !== null) run.kill(signal);
+    if (signal !== null) {
+      await expect.poll(() => run.child.stdin?.writableLength === 0 && isReading(run)).toBe(true);
+      run.kill(signal);
+    }
     expect(codes).toContain((await run.ended()).code);
   });
 
@@ -229,7 +237,7 @@ describe.runIf(process.platform === "linux")("a file that is never read to its e
     const [, first] = await run.printed(/up (\d+)/);
     symlinkSync(`${point}/x`, `${run.file}.new`);
     renameSync(`${run.file}.new`, run.file);
-    await vi.waitUntil(() => isHanging(run.child.pid as number), 60_000);
+    await expect.poll(() => isHanging(run.child.pid as number)).toBe(true);
     process.kill(Number(first), "SIGKILL");
     const [, , second] = await run.printed(/up (\d+)[\s\S]*up (\d+)/);
     run.kill("SIGHUP");

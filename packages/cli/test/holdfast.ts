@@ -105,6 +105,24 @@ export async function holdfast(args: readonly string[], options?: RunOptions): P
   return await new Holdfast(args, options).ended();
 }
 
+/**
+ * Runs holdfast until it has printed something, with a time limit that ends it after that. A busy machine may reach the
+ * limit before; then it runs again, with a longer one.
+ */
+export async function limited<T extends Pick<Holdfast, "printed">>(
+  pattern: RegExp,
+  start: (limit: string) => T,
+): Promise<{ readonly run: T; readonly match: RegExpMatchArray }> {
+  for (let seconds = 1; ; seconds *= 4) {
+    const run = start(`${seconds}s`);
+    try {
+      return { run, match: await run.printed(pattern) };
+    } catch (error) {
+      if (seconds > 60) throw error;
+    }
+  }
+}
+
 /** Arguments that run a line with /bin/sh after `--`. */
 export function sh(line: string): string[] {
   return ["--", "sh", "-c", line];

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { survivors } from "../../../test/processes.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { MAIN } from "./holdfast.ts";
@@ -16,7 +16,7 @@ const PIPE = 65_536;
 interface Stuck {
   readonly pid: number;
   /** The exit code. */
-  readonly ended: Promise<number>;
+  readonly ended: () => Promise<number>;
 }
 
 /** Runs holdfast with a stream that is full, or with both as one, and that nobody reads. */
@@ -35,12 +35,12 @@ async function withoutReader(
     env: { ...process.env, XDG_RUNTIME_DIR: folder },
   });
   onTestFinished(() => void process.kill(-(shell.pid as number), "SIGKILL"));
-  await vi.waitUntil(() => existsSync(files.pid) && readFileSync(files.pid, "utf8") !== "", 60_000);
-  const pid = Number(readFileSync(files.pid, "utf8"));
-  const ended = vi.waitUntil(() => existsSync(files.code) && readFileSync(files.code, "utf8"), {
-    timeout: 30_000,
-  });
-  return { pid, ended: ended.then(Number) };
+  /** The number in a file, once it is written. */
+  const numberIn = async (file: string): Promise<number> => {
+    await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/\n/);
+    return Number(readFileSync(file, "utf8"));
+  };
+  return { pid: await numberIn(files.pid), ended: () => numberIn(files.code) };
 }
 
 /** A line for /bin/sh that says that it has started, and then goes on. */
@@ -63,16 +63,16 @@ const DOORS = [
 describe("a reader that has stopped reading", () => {
   test.each(DOORS)("holds up no end of $name at SIGTERM: $stream", async ({ stream, args }) => {
     const { pid, ended } = await withoutReader(stream, args());
-    await vi.waitUntil(() => childrenOf(pid).length > 0, 60_000);
+    await expect.poll(() => childrenOf(pid)).not.toEqual([]);
     const children = childrenOf(pid);
     process.kill(pid, "SIGTERM");
-    expect(await ended).toBe(143);
+    expect(await ended()).toBe(143);
     expect(await survivors(children)).toEqual([]);
   });
 
   test("holds up no end of run after its time", async () => {
     const { ended } = await withoutReader("stdout", ["run", manifestFile(LOUD), "--for", "1s"]);
-    expect(await ended).toBe(0);
+    expect(await ended()).toBe(0);
   });
 
   test.each([
@@ -86,10 +86,10 @@ describe("a reader that has stopped reading", () => {
       "stderr",
       words.map((word) => (word === "" ? `{ ${line}; } >&2` : word)),
     );
-    if (words.includes("")) await vi.waitUntil(() => existsSync(file), 60_000);
+    if (words.includes("")) await expect.poll(() => existsSync(file)).toBe(true);
     else await caught(pid);
     process.kill(pid, "SIGTERM");
-    expect(await ended).toBe(code);
+    expect(await ended()).toBe(code);
   });
 
   // A command makes the writes to its streams block, for all that share them.
@@ -104,24 +104,24 @@ describe("a reader that has stopped reading", () => {
       "both",
       words.map((word) => ({ "": `{ ${line}; } >&2`, LATE: late })[word] ?? word),
     );
-    await vi.waitUntil(() => existsSync(file), 60_000);
+    await expect.poll(() => existsSync(file)).toBe(true);
     process.kill(pid, "SIGTERM");
-    expect(await ended).toBe(code);
+    expect(await ended()).toBe(code);
   });
 
   test("holds up no end at the deadline of a retry whose command has it, too", async () => {
     const args = ["retry", "--deadline", "50ms", "--shell", "yes >&2"];
-    expect(await (await withoutReader("both", args)).ended).toBe(124);
+    expect(await (await withoutReader("both", args)).ended()).toBe(124);
   });
 
   test("holds up no end at the time limit of a wait", async () => {
     const { ended } = await withoutReader("stderr", ["wait", "--timeout", "50ms", "file:/none"]);
-    expect(await ended).toBe(124);
+    expect(await ended()).toBe(124);
   });
 
   test("holds up no end at the deadline of a retry", async () => {
     const args = ["retry", "--deadline", "50ms", "--on-output", "/x/", "--shell", "yes >&2"];
-    expect(await (await withoutReader("stderr", args)).ended).toBe(124);
+    expect(await (await withoutReader("stderr", args)).ended()).toBe(124);
   });
 
   test("is left by run logs at SIGTERM", async () => {
@@ -131,9 +131,9 @@ describe("a reader that has stopped reading", () => {
     await run.printed(/x\n/);
     const logs = ["run", "logs", "web"];
     const { pid, ended } = await withoutReader("stdout", logs, dirname(run.file));
-    await vi.waitUntil(() => isBlocked(pid), 60_000);
+    await expect.poll(() => isBlocked(pid)).toBe(true);
     process.kill(pid, "SIGTERM");
-    expect([0, 143]).toContain(await ended);
+    expect([0, 143]).toContain(await ended());
   });
 
   test("is left by retry --buffer at SIGTERM", async () => {
@@ -141,7 +141,7 @@ describe("a reader that has stopped reading", () => {
     const { pid, ended } = await withoutReader("stdout", buffer);
     await caught(pid);
     process.kill(pid, "SIGTERM");
-    expect([0, 143]).toContain(await ended);
+    expect([0, 143]).toContain(await ended());
   });
 });
 
@@ -162,11 +162,12 @@ function isBlocked(pid: number): boolean {
 
 /** Resolves when a process catches SIGTERM. */
 async function caught(pid: number): Promise<void> {
-  await vi.waitUntil(() => {
+  const catches = (): boolean => {
     const [, mask = "0"] =
       /^SigCgt:\s+(\w+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
     return ((BigInt(`0x${mask}`) >> 14n) & 1n) === 1n;
-  }, 60_000);
+  };
+  await expect.poll(catches).toBe(true);
 }
 
 describe("a slow reader", () => {

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { realClock } from "@holdfast/clock";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isAlive, survivors } from "../../../test/processes.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { Holdfast, holdfast, sh } from "./holdfast.ts";
+import { Holdfast, holdfast, limited, sh } from "./holdfast.ts";
 
 const fast = ["retry", "--delay", "1ms", "--jitter", "none"];
 const folder = () => tempFolder(onTestFinished);
@@ -109,17 +108,11 @@ describe("holdfast retry", () => {
   test("ends an attempt that is over with all its processes before the next one", async () => {
     const pids = join(folder(), "pids");
     const line = `for pid in $(cat ${pids} 2>/dev/null); do grep -qs "^State:.[^ZX]" /proc/$pid/status && echo overlap; done
-      sh -c 'trap "" TERM; echo $$ >> ${pids}; sleep 1000' & echo $$ >> ${pids}; wait`;
-    const { code, stdout } = await holdfast([
-      ...fast,
-      "--attempts",
-      "2",
-      "--timeout",
-      "1s",
-      "--grace",
-      "100ms",
-      ...sh(line),
-    ]);
+      sh -c 'trap "" TERM; echo $$ >> ${pids}; echo up >&2; sleep 1000' & echo $$ >> ${pids}; wait`;
+    const args = [...fast, "--attempts", "2", "--grace", "100ms"];
+    const start = (limit: string) => new Holdfast([...args, "--timeout", limit, ...sh(line)]);
+    const { run } = await limited(/up[\s\S]*up/, start);
+    const { code, stdout } = await run.ended();
     expect([code, stdout]).toEqual([124, ""]);
     const all = readFileSync(pids, "utf8").trim().split("\n").map(Number);
     expect(await survivors(all)).toEqual([]);
@@ -129,7 +122,7 @@ describe("holdfast retry", () => {
     const file = join(folder(), "clean");
     const line = `trap "exit 1" TERM
       sh -c 'trap "sleep 0.5; touch ${file}; exit 0" TERM; echo up; while :; do sleep 0.05; done' & wait`;
-    const run = new Holdfast([...fast, ...sh(line)]);
+    const run = new Holdfast([...fast, "--grace", "10m", ...sh(line)]);
     await run.printed(/up/);
     run.kill("SIGTERM");
     expect([(await run.ended()).code, existsSync(file)]).toEqual([1, true]);
@@ -185,8 +178,8 @@ describe("holdfast retry", () => {
     const run = new Holdfast([...fast, "--grace", "10m", ...sh(line)]);
     const [, pid] = await run.printed(/up (\d+)/);
     run.kill("SIGTERM");
-    await realClock.sleep(1_100);
-    run.kill("SIGTERM");
+    const again = setInterval(() => run.kill("SIGTERM"), 1_100);
+    onTestFinished(() => clearInterval(again));
     expect((await run.ended()).code).toBe(137);
     expect(isAlive(Number(pid))).toBe(false);
     const second = new Holdfast([...fast, "--grace", "50ms", ...sh(line)]);
@@ -238,12 +231,13 @@ describe("holdfast retry", () => {
 
   test.runIf(hasTerminal)("stops all processes of a command that has the terminal", async () => {
     const line = `sh -c 'echo up $$; sleep 1000' & sleep 1000`;
-    const run = new Holdfast([...fast, "--attempts", "1", "--timeout", "500ms", ...sh(line)], {
-      terminal: true,
-    });
-    const [, pid] = await run.printed(/up (\d+)/);
+    const args = [...fast, "--attempts", "1", "--timeout"];
+    const { run, match } = await limited(
+      /up (\d+)/,
+      (limit) => new Holdfast([...args, limit, ...sh(line)], { terminal: true }),
+    );
     expect((await run.ended()).code).toBe(124);
-    expect(await survivors([Number(pid)])).toEqual([]);
+    expect(await survivors([Number(match[1])])).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { isAlive, survivors } from "../../../test/processes.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { effectOf, signalsWith } from "../src/signals.ts";
@@ -56,7 +56,7 @@ describe.each([
       const before = run.stdout.length;
       run.kill(name);
       if (KEPT.includes(name)) continue;
-      await vi.waitUntil(() => run.stdout.slice(before).includes(`got ${name}.`), 60_000);
+      await expect.poll(() => run.stdout.slice(before)).toContain(`got ${name}.`);
     }
     run.kill("SIGTERM");
     expect((await run.ended()).code).toBe(5);
@@ -116,7 +116,7 @@ describe("the rest of a group whose first process has crashed", () => {
     spawn("touch", [`${file}.up`]);
     await run.printed(/got TERM/);
     run.kill("SIGTERM");
-    await vi.waitUntil(() => !isPending(run.child.pid), 60_000);
+    await expect.poll(() => isPending(run.child.pid)).toBe(false);
     run.kill("SIGUSR2");
     await run.printed(/got USR2/);
     spawn("touch", [file]);
@@ -131,7 +131,7 @@ describe("the rest of a group whose first process has crashed", () => {
     await run.printed(/up/);
     run.kill("SIGTERM");
     await run.printed(/got TERM/);
-    await vi.waitUntil(() => childrenOf(run.child.pid).length === 0, 60_000);
+    await expect.poll(() => childrenOf(run.child.pid)).toEqual([]);
     run.kill("SIGUSR2");
     await run.printed(/got USR2/);
     spawn("touch", [file]);
@@ -190,9 +190,9 @@ describe.skipIf(!hasTerminal)("a terminal that closes", () => {
       stdio: ["pipe", "ignore", "ignore"],
       env: { ...process.env, XDG_RUNTIME_DIR: folder, CI: "" },
     });
-    await vi.waitUntil(() => hasSleeper(script.pid), 60_000);
+    await expect.poll(() => hasSleeper(script.pid)).toBe(true);
     script.kill("SIGKILL");
-    await vi.waitUntil(() => existsSync(code) && readFileSync(code, "utf8") !== "", 60_000);
+    await expect.poll(() => existsSync(code) && readFileSync(code, "utf8")).toMatch(/\n/);
     expect(readFileSync(code, "utf8")).toBe("129\n");
   });
 });

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../../test/temp-folder.ts";
-import { Holdfast } from "./holdfast.ts";
+import { Holdfast, limited } from "./holdfast.ts";
 
 // Terminals that stop: by Ctrl-S, or because their window hangs. script(1) is the window.
 
@@ -39,7 +39,7 @@ class OnTerminal {
   /** Waits until a file of this name has something in it, and returns it. */
   async has(name: string): Promise<string> {
     const file = join(this.#folder, name);
-    await vi.waitUntil(() => existsSync(file) && readFileSync(file, "utf8") !== "", 60_000);
+    await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/\n/);
     return readFileSync(file, "utf8").trim();
   }
 
@@ -47,7 +47,7 @@ class OnTerminal {
   async beats(count: number): Promise<void> {
     const now = (): number => readFileSync(join(this.#folder, "beats"), "utf8").length;
     const before = now();
-    await vi.waitUntil(() => now() >= before + count, 30_000);
+    await expect.poll(now).toBeGreaterThanOrEqual(before + count);
   }
 
   async pid(): Promise<number> {
@@ -57,6 +57,10 @@ class OnTerminal {
   /** Makes the file that a command waits for. */
   release(): void {
     writeFileSync(join(this.#folder, "beats.go"), "");
+  }
+
+  async printed(pattern: RegExp): Promise<RegExpMatchArray> {
+    return await this.window.printed(pattern);
   }
 
   type(keys: string): void {
@@ -123,14 +127,10 @@ describe.skipIf(!hasTerminal)("a terminal that has stopped", () => {
   });
 
   test.each([
-    [
-      "retry, at its deadline",
-      ["retry", ...OFTEN, "--deadline", "1s", "--shell", "echo >> BEATS; exit 1"],
-    ],
-    ["wait, at its time limit", ["wait", "-v", "--interval", "10ms", "--timeout", "1s", CHECK]],
+    ["retry, at its deadline", ["retry", ...OFTEN, "--shell", "exit 1", "--deadline"]],
+    ["wait, at its time limit", ["wait", "-v", "--interval", "10ms", "exec:exit 1", "--timeout"]],
   ])("is not waited for: %s", async (name, args) => {
-    const run = new OnTerminal(args);
-    await run.beats(1);
+    const { run } = await limited(/exit 1/, (limit) => new OnTerminal([...args, limit]));
     run.type(CTRL_S);
     // The deadline may also come between two attempts.
     expect(name.startsWith("retry") ? ["124", "1"] : ["124"]).toContain(await run.has("code"));
@@ -140,15 +140,15 @@ describe.skipIf(!hasTerminal)("a terminal that has stopped", () => {
     const last = 50_000;
     const manifest = `processes: { web: { shell: 'seq ${last}', restart: Never }, tick: { shell: 'echo >> BEATS; sleep 0.05' } }`;
     const run = new OnTerminal(["run", "-v", "--no-page", "MANIFEST", manifest]);
-    await run.window.printed(/\| 500\r\n/);
+    await run.printed(/\| 500\r\n/);
     run.type(CTRL_S);
     await run.beats(2);
     const shown = run.window.stdout;
     await run.beats(2);
     expect(run.window.stdout).toBe(shown);
     run.type(CTRL_Q);
-    await run.window.printed(new RegExp(`\\| ${last}\\r\\n`));
-    await run.window.printed(/holdfast: tick: .*\r\n/);
+    await run.printed(new RegExp(`\\| ${last}\\r\\n`));
+    await run.printed(/holdfast: tick: .*\r\n/);
     const numbers = run.window.stdout
       .split("\r\n")
       .flatMap((text) => /^web +\| (\d+)$/.exec(text)?.[1] ?? []);

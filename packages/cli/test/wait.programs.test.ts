@@ -12,12 +12,21 @@ import { freePort } from "../../../test/free-port.ts";
 import { survivors } from "../../../test/processes.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { createTarget, type TargetOptions } from "../src/target.ts";
-import { Holdfast, holdfast, sh } from "./holdfast.ts";
+import { type Ended, Holdfast, holdfast, limited, sh } from "./holdfast.ts";
 import { listen } from "./listen.ts";
 
 const folder = () => tempFolder(onTestFinished);
 const quick = ["wait", "--interval", "20ms", "--timeout", "2s"];
-const patient = ["wait", "--interval", "20ms"];
+const patient = ["wait", "--interval", "20ms", "--timeout", "0"];
+
+/** Runs a wait until its time limit, after it has printed a reason for so many targets. */
+async function inVain(targets: number, ...args: string[]): Promise<Ended> {
+  const { run } = await limited(
+    new RegExp(Array.from({ length: targets }, () => "waiting for").join("[^]*")),
+    (limit) => new Holdfast(["wait", "--interval", "20ms", "--timeout", limit, ...args]),
+  );
+  return await run.ended();
+}
 
 async function http(listener: RequestListener, host?: string): Promise<number> {
   return await listen(createHttpServer(listener), host);
@@ -61,7 +70,7 @@ describe("holdfast wait tcp", () => {
   ])("says why, of a server that %s", async (_, answer, reason) => {
     const port = await listen(createServer((socket) => socket.on("error", () => {}).end(answer)));
     const url = `http://127.0.0.1:${port}/`;
-    const { code, lines } = await holdfast([...quick, "--body", "text", url]);
+    const { code, lines } = await inVain(1, "--body", "text", url);
     expect([code, lines.at(-1)]).toEqual([124, `${url} not ready after …: ${reason}`]);
   });
 
@@ -74,11 +83,7 @@ describe("holdfast wait tcp", () => {
   });
 
   test("treats a name that does not resolve as not yet", async () => {
-    const { code, lines } = await holdfast([
-      ...quick,
-      "tcp:nowhere.invalid:80",
-      "dns:nowhere.invalid",
-    ]);
+    const { code, lines } = await inVain(2, "tcp:nowhere.invalid:80", "dns:nowhere.invalid");
     expect([code, lines.sort()]).toEqual([
       124,
       [
@@ -129,11 +134,8 @@ describe("holdfast wait http", () => {
       seen.push([method, headers.authorization, headers["x-key"], headers.host]);
       response.writeHead(500).end();
     });
-    const { lines } = await holdfast([
-      ...quick,
-      ...["--method", "HEAD", "--header", "X-Key: hidden"],
-      `http://user:pass@127.0.0.1:${port}/`,
-    ]);
+    const request = ["--method", "HEAD", "--header", "X-Key: hidden"];
+    const { lines } = await inVain(1, ...request, `http://user:pass@127.0.0.1:${port}/`);
     expect(seen[0]).toEqual(["HEAD", "Basic dXNlcjpwYXNz", "hidden", `127.0.0.1:${port}`]);
     expect(lines.join("\n")).not.toMatch(/user|pass|hidden/);
   });
@@ -143,14 +145,10 @@ describe("holdfast wait http", () => {
       response.writeHead(302, { location: "/end" }).end("up"),
     );
     const url = `http://127.0.0.1:${port}/`;
-    const codeOf = async (...args: string[]) => (await holdfast([...quick, ...args, url])).code;
-    expect(await codeOf()).toBe(0);
-    expect(await codeOf("--status", "200,301")).toBe(124);
-    expect(await codeOf("--status", "200,300-303")).toBe(0);
-    expect(await codeOf("--body", "up")).toBe(0);
-    expect(await codeOf("--body", "/^u.$/i")).toBe(0);
-    expect(await codeOf("--body", "down")).toBe(124);
-    expect(await codeOf("--follow")).toBe(124);
+    for (const good of [[], ["--status", "200,300-303"], ["--body", "up"], ["--body", "/^u.$/i"]])
+      expect((await holdfast([...patient, ...good, url])).code).toBe(0);
+    for (const bad of [["--status", "200,301"], ["--body", "down"], ["--follow"]])
+      expect((await inVain(1, ...bad, url)).code).toBe(124);
   });
 
   test("follows redirects, without the credentials for another origin", async () => {
@@ -167,7 +165,11 @@ describe("holdfast wait http", () => {
   });
 
   test("says of a check that has not ended that it gave no answer", async () => {
-    const { code, lines } = await holdfast(["wait", "--timeout", "500ms", "exec:sleep 30"]);
+    const { run } = await limited(
+      /no answer yet/,
+      (limit) => new Holdfast(["wait", "--timeout", limit, "exec:sleep 1000"]),
+    );
+    const { code, lines } = await run.ended();
     expect([code, lines.at(-1)]).toEqual([124, "exec:sleep… not ready after …: no answer yet"]);
   });
 
@@ -237,7 +239,7 @@ describe("holdfast wait file and exec", () => {
     writeFileSync(path, "");
     const { code, lines } = await holdfast([...patient, `file:${path}`]);
     expect([code, lines[0]]).toEqual([0, `waiting for file:${path}: may still be written`]);
-    const directory = await holdfast([...quick, `file:${join(path, "..", "dir")}`]);
+    const directory = await inVain(1, `file:${join(path, "..", "dir")}`);
     expect([directory.code, directory.lines[0]]).toEqual([
       124,
       expect.stringContaining("is a directory"),
@@ -262,13 +264,8 @@ describe("holdfast wait file and exec", () => {
 describe("several targets", () => {
   test("lists the open ones at the end of the time, and does not run the command", async () => {
     const port = await listen(createServer());
-    const { code, stdout, lines } = await holdfast([
-      ...quick,
-      `tcp:${port}`,
-      "file:/nonexistent",
-      "exec:exit 3",
-      ...sh("echo command"),
-    ]);
+    const targets = [`tcp:${port}`, "file:/nonexistent", "exec:exit 3"];
+    const { code, stdout, lines } = await inVain(2, ...targets, ...sh("echo command"));
     expect([code, stdout, lines.slice(-2)]).toEqual([
       124,
       "",

@@ -1,178 +1,86 @@
 import * as root from "@holdfast/clock";
-import {
-  abortable,
-  aborted,
-  BaseClock,
-  BaseTimer,
-  type Clock,
-  findError,
-  LinkedController,
-  onAbort,
-  realClock,
-  type SleepOptions,
-  type TimeoutOptions,
-  type TimerOptions,
-} from "@holdfast/clock";
 import * as fakeTimers from "@holdfast/clock/fake-timers";
-import { fromFakeTimers } from "@holdfast/clock/fake-timers";
 import * as rxjs from "@holdfast/clock/rxjs";
-import { asScheduler, fromScheduler } from "@holdfast/clock/rxjs";
 import * as testing from "@holdfast/clock/testing";
-import { DeadlockError, FakeClock, LivelockError, type TestClock } from "@holdfast/clock/testing";
 import { createClock } from "@sinonjs/fake-timers";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
-import {
-  all,
-  constructs,
-  type Door,
-  delay,
-  except,
-  fields,
-  finite,
-  func,
-  instant,
-  method,
-  methods,
-  object,
-  optionsOf,
-  period,
-  rejects,
-  required,
-  signal,
-  string,
-  testBadInput,
-  testEveryExport,
-  throws,
-  unchecked,
-  whole,
-} from "../../../test/bad-input.ts";
-import { FAKE_CLOCK_OPTIONS } from "../src/testing/fake-clock.ts";
-import { RUN_OPTIONS, STEP_OPTIONS } from "../src/testing/time-control.ts";
-import { WAIT_FOR_WAITERS_OPTIONS } from "../src/testing/waiter-watch.ts";
+import * as kinds from "../../../test/bad-input.ts";
 
-function f(): void {}
+const { all, f, fields, finite, func, methods, object, refuses, string } = kinds;
 
-const timing = { ref: unchecked, label: string };
-
-const timed = (clock: Clock): Door[] => [
-  method(
-    clock,
-    "afterFunc",
-    "throws",
-    [1, f],
-    ["delay", required(delay)],
-    ["fire", required(func)],
-    ["options", object<TimerOptions>(timing)],
-  ),
-  method(
-    clock,
-    "newTimer",
-    "throws",
-    [1],
-    ["delay", required(delay)],
-    ["options", object<TimerOptions>(timing)],
-  ),
-  method(
-    clock,
-    "sleep",
-    "rejects",
-    [1],
-    ["delay", required(delay)],
-    ["options", object<SleepOptions>({ ...timing, signal })],
-  ),
-  method(
-    clock,
-    "sleepUntil",
-    "rejects",
-    [1],
-    ["deadline", required(instant)],
-    ["options", object<SleepOptions>({ ...timing, signal })],
-  ),
-  method(
-    clock,
-    "newTicker",
-    "throws",
-    [1],
-    ["period", required(period)],
-    ["options", object<TimerOptions>(timing)],
-  ),
-  method(
-    clock,
-    "timeout",
-    "throws",
-    [1],
-    ["delay", required(delay)],
-    ["options", object<TimeoutOptions>({ label: string })],
-  ),
-];
+const timing = { ref: kinds.unchecked, label: string };
 
 const WALL = 946_684_800_000;
-const duration = all(
-  finite,
-  except(-1, "RangeError: duration must be at least 0: time does not go back, got -1"),
-);
-const turns = all(
-  whole(0),
-  except(
-    Number.POSITIVE_INFINITY,
-    "RangeError: options.turns must be a finite number, got Infinity",
-  ),
-);
+const from = (now: number): kinds.Kind =>
+  all(finite, refuses(`RangeError: PATH must not be before now(), ${now}, got GOT`, now - 1));
 
-const driven = (clock: TestClock, now: number): Door[] => [
-  method(
-    clock,
-    "run",
-    "rejects",
-    [f],
-    ["fn", required(func)],
-    ["options", optionsOf(RUN_OPTIONS, { turns })],
+const own = {
+  timerOptions: object<root.TimerOptions>(timing),
+  sleepOptions: object<root.SleepOptions>({ ...timing, signal: kinds.signal }),
+  timeoutOptions: object<root.TimeoutOptions>({ label: string }),
+  duration: all(
+    finite,
+    refuses("RangeError: PATH must be at least 0: time does not go back, got GOT", -1),
   ),
-  method(
-    clock,
-    "step",
-    "rejects",
-    [1],
-    ["duration", required(duration)],
-    ["options", optionsOf(STEP_OPTIONS, { turns })],
+  turns: all(
+    kinds.whole(0),
+    refuses("RangeError: PATH must be a finite number, got Infinity", Number.POSITIVE_INFINITY),
   ),
-  method(clock, "stepSync", "throws", [1], ["duration", required(duration)]),
+  instantFrom0: from(0),
+  [`instantFrom${WALL}`]: from(WALL),
+  ties: object<{ seed: number }>({ seed: kinds.required(finite) }),
+  errorClass: refuses(
+    "TypeError: Class.code must be a string, got undefined",
+    ...[undefined, null, Error],
+  ),
+  onLate: fields({ value: func, error: func }),
+  faked: methods(
+    "setTimeout",
+    ...["clearTimeout", "countTimers", "runMicrotasks", "next", "tick", "setSystemTime", "hrtime"],
+  ),
+};
+const sources = new URL("../src/", import.meta.url);
+const { constructs, method, rejects, throws } = await kinds.doorsOf(sources, own);
+
+const timed = (clock: root.Clock): kinds.Door[] => [
+  method(clock, "afterFunc", "throws", [1, f], "delay: delay, fire: func, options?: timerOptions"),
+  method(clock, "newTimer", "throws", [1], "delay: delay, options?: timerOptions"),
+  method(clock, "sleep", "rejects", [1], "delay: delay, options?: sleepOptions"),
+  method(clock, "sleepUntil", "rejects", [1], "deadline: instant, options?: sleepOptions"),
+  method(clock, "newTicker", "throws", [1], "period: period, options?: timerOptions"),
+  method(clock, "timeout", "throws", [1], "delay: delay, options?: timeoutOptions"),
+];
+
+const driven = (clock: testing.TestClock, now: number): kinds.Door[] => [
+  method(clock, "run", "rejects", [f], "fn: func, options?: RUN_OPTIONS"),
+  method(clock, "step", "rejects", [1], "duration: duration, options?: STEP_OPTIONS"),
+  method(clock, "stepSync", "throws", [1], "duration: duration"),
   method(
     clock,
     "setTime",
     "rejects",
     [now + 1],
-    [
-      "instant",
-      required(
-        all(
-          finite,
-          except(now - 1, `RangeError: instant must not be before now(), ${now}, got ${now - 1}`),
-        ),
-      ),
-    ],
-    ["options", optionsOf(STEP_OPTIONS, { turns })],
+    `instant: instantFrom${now}, options?: STEP_OPTIONS`,
   ),
-  method(clock, "setSystemTime", "throws", [now], ["instant", required(finite)]),
+  method(clock, "setSystemTime", "throws", [now], "instant: finite"),
   method(
     clock,
     "waitForWaiters",
     "rejects",
     [1],
-    ["count", required(whole(0))],
-    ["options", optionsOf(WAIT_FOR_WAITERS_OPTIONS)],
+    "count: whole(0), options?: WAIT_FOR_WAITERS_OPTIONS",
   ),
-  method(clock, "hold", "throws", [], ["label", string]),
-  method(clock, "external", "rejects", [Promise.resolve()], ["work", unchecked], ["label", string]),
+  method(clock, "hold", "throws", [], "label?: string"),
+  method(clock, "external", "rejects", [Promise.resolve()], "work: anything, label?: string"),
 ];
 
-const fake = new FakeClock();
+const fake = new testing.FakeClock();
 const fakeDoors = [...timed(fake), ...driven(fake, WALL)];
 
 describe("FakeClock", () => {
   const clock = fake;
-  testBadInput(fakeDoors, () => {
+  kinds.testBadInput(fakeDoors, () => {
     expect([clock.waiters(), clock.monotonic(), clock.now()]).toEqual([0, 1_000_000, WALL]);
   });
 
@@ -183,8 +91,8 @@ describe("FakeClock", () => {
 });
 
 describe("a clock of faked timers", () => {
-  const clock = fromFakeTimers(createClock());
-  testBadInput([...timed(clock), ...driven(clock, 0)], () => {
+  const clock = fakeTimers.fromFakeTimers(createClock());
+  kinds.testBadInput([...timed(clock), ...driven(clock, 0)], () => {
     expect([clock.waiters(), clock.now()]).toEqual([0, 0]);
   });
 });
@@ -196,97 +104,67 @@ describe("realClock", () => {
   afterEach(() => {
     vi.useRealTimers();
   });
-  testBadInput(timed(realClock), () => expect(vi.getTimerCount()).toBe(0));
+  kinds.testBadInput(timed(root.realClock), () => expect(vi.getTimerCount()).toBe(0));
 });
 
 describe("a timer", () => {
-  class ManualTimer extends BaseTimer {
+  class ManualTimer extends root.BaseTimer {
     readonly deadline = 0;
     protected override arm(): void {}
     protected override disarm(): void {}
   }
-  const timers = [new ManualTimer(), new FakeClock().newTimer(1), realClock.newTimer(60_000)];
+  const timers = [
+    new ManualTimer(),
+    new testing.FakeClock().newTimer(1),
+    root.realClock.newTimer(60_000),
+  ];
   const active = timers.map((timer) => timer.active);
   afterAll(() => timers.forEach((timer) => void timer.stop()));
-  testBadInput(
-    timers.map((timer) => method(timer, "reset", "throws", [1], ["delay", required(delay)])),
+  kinds.testBadInput(
+    timers.map((timer) => method(timer, "reset", "throws", [1], "delay: delay")),
     () => expect(timers.map((timer) => timer.active)).toEqual(active),
   );
 });
 
-const clock = new FakeClock();
+const clock = new testing.FakeClock();
 const live = new AbortController().signal;
-const noCode = (got: string) => `TypeError: Class.code must be a string, got ${got}`;
 const doors = [
   throws(
-    findError<Error>,
-    [new Error("no"), DeadlockError],
-    ["error", unchecked],
-    ["Class", all(...[undefined, null, Error].map((one) => except(one, noCode("undefined"))))],
+    root.findError<Error>,
+    [new Error("no"), testing.DeadlockError],
+    "error: anything, Class?: errorClass",
   ),
   rejects(
-    abortable,
+    root.abortable,
     [f, live, {}],
-    ["work", required(func)],
-    ["signal", required(signal)],
-    ["onLate", fields({ value: func, error: func })],
-    ["argument", unchecked],
+    "work: func, signal: abortSignal, onLate?: onLate, argument: anything",
   ),
-  rejects(aborted, [AbortSignal.abort()], ["signal", required(signal)]),
-  constructs(
-    LinkedController as new (
-      signal: AbortSignal,
-    ) => LinkedController,
-    [live],
-    ["signal", required(signal)],
-  ),
-  throws(onAbort, [live, f], ["signal", required(signal)], ["callback", required(func)]),
+  rejects(root.aborted, [AbortSignal.abort()], "signal: abortSignal"),
+  constructs(root.LinkedController, [live], "signal: abortSignal"),
+  throws(root.onAbort, [live, f], "signal: abortSignal, callback: func"),
   {
-    ...throws(
-      onAbort,
-      [AbortSignal.abort(), f],
-      ["signal", required(signal)],
-      ["callback", required(func)],
-    ),
+    ...throws(root.onAbort, [AbortSignal.abort(), f], "signal: abortSignal, callback: func"),
     name: "onAbort of an aborted signal",
   },
-  constructs(
-    FakeClock,
-    [],
-    [
-      "options",
-      optionsOf(FAKE_CLOCK_OPTIONS, { ties: object<{ seed: number }>({ seed: required(finite) }) }),
-    ],
-  ),
-  throws(asScheduler, [clock], ["clock", required(methods("now", "monotonic", "afterFunc"))]),
-  method(asScheduler(clock), "schedule", "throws", [f], ["work", required(func)]),
-  throws(fromScheduler, [asScheduler(clock)], ["scheduler", required(methods("now", "schedule"))]),
-  throws(
-    fromFakeTimers,
-    [createClock()],
-    [
-      "clock",
-      methods(
-        "setTimeout",
-        "clearTimeout",
-        "countTimers",
-        "runMicrotasks",
-        "next",
-        "tick",
-        "setSystemTime",
-        "hrtime",
-      ),
-    ],
-  ),
+  constructs(testing.FakeClock, [], "options?: FAKE_CLOCK_OPTIONS"),
+  throws(rxjs.asScheduler, [clock], "clock: methods(now, monotonic, afterFunc)"),
+  method(rxjs.asScheduler(clock), "schedule", "throws", [f], "work: func"),
+  throws(rxjs.fromScheduler, [rxjs.asScheduler(clock)], "scheduler: methods(now, schedule)"),
+  throws(fakeTimers.fromFakeTimers, [createClock()], "clock?: faked"),
 ];
 
-testBadInput(doors, () => {
+kinds.testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
 });
 
 // Made by the library or by a subclass, without arguments to check.
-const takeEverything = [BaseClock, BaseTimer, DeadlockError, LivelockError];
-testEveryExport(
+const takeEverything = [
+  root.BaseClock,
+  root.BaseTimer,
+  testing.DeadlockError,
+  testing.LivelockError,
+];
+kinds.testEveryExport(
   new URL("../api/", import.meta.url),
   { index: root, testing, "fake-timers": fakeTimers, rxjs },
   [...doors, ...fakeDoors],

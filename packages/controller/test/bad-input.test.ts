@@ -1,401 +1,209 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import * as root from "@holdfast/controller";
-import {
-  Controller,
-  ExponentialLimiter,
-  FastSlowLimiter,
-  filterSource,
-  fromCallback,
-  fromIterable,
-  fromObservable,
-  LeaderElector,
-  LeadershipLostError,
-  LockConflictError,
-  Manager,
-  MaxOfLimiter,
-  MemoryLock,
-  mapSource,
-  RetryAfterError,
-  RunnableError,
-  resync,
-  Shards,
-  slotOf,
-  TerminalError,
-  TokenBucketLimiter,
-  WorkQueue,
-} from "@holdfast/controller";
 import * as fileLock from "@holdfast/controller/file-lock";
-import { FileLock } from "@holdfast/controller/file-lock";
 import * as mysqlLock from "@holdfast/controller/mysql-lock";
-import { MySqlLock } from "@holdfast/controller/mysql-lock";
 import * as opentelemetry from "@holdfast/controller/opentelemetry";
-import { traced } from "@holdfast/controller/opentelemetry";
 import * as postgresLock from "@holdfast/controller/postgres-lock";
-import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import * as prometheus from "@holdfast/controller/prometheus";
-import { PrometheusMetrics } from "@holdfast/controller/prometheus";
 import { openRecording } from "@holdfast/controller/recording";
 import * as redisLock from "@holdfast/controller/redis-lock";
-import { ForgottenLeaseError, RedisLock } from "@holdfast/controller/redis-lock";
-import type { Kinds } from "@holdfast/kit";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
-import {
-  all,
-  arrayOf,
-  constructs,
-  type Door,
-  delay,
-  except,
-  fields,
-  finite,
-  func,
-  type Kind,
-  method,
-  methods,
-  named,
-  optionsOf,
-  outside,
-  rejects,
-  required,
-  signal,
-  string,
-  testBadInput,
-  testEveryExport,
-  text,
-  throws,
-  unchecked,
-  whole,
-} from "../../../test/bad-input.ts";
-import { CONTROLLER_OPTIONS } from "../src/controller/controller-options.ts";
-import { ENQUEUE_OPTIONS } from "../src/controller/workers.ts";
-import { LEADER_ELECTOR_OPTIONS } from "../src/election/leader-elector-options.ts";
-import { FILE_LOCK_OPTIONS } from "../src/file-lock/file-lock.ts";
-import { EXPONENTIAL_LIMITER_OPTIONS } from "../src/limit/exponential-limiter.ts";
-import { FAST_SLOW_LIMITER_OPTIONS } from "../src/limit/fast-slow-limiter.ts";
-import { MAX_OF_LIMITER_OPTIONS } from "../src/limit/max-of-limiter.ts";
-import { TOKEN_BUCKET_LIMITER_OPTIONS } from "../src/limit/token-bucket-limiter.ts";
-import { ADD_RUNNABLE_OPTIONS } from "../src/manager/manager.ts";
-import { GROUP_OPTIONS, MANAGER_OPTIONS } from "../src/manager/manager-options.ts";
-import { RUNNABLE_ERROR_OPTIONS } from "../src/manager/runnable-error.ts";
-import { TRACED_OPTIONS } from "../src/opentelemetry/traced.ts";
-import { POSTGRES_LOCK_OPTIONS } from "../src/postgres-lock/postgres-lock.ts";
-import { PROMETHEUS_METRICS_OPTIONS } from "../src/prometheus/prometheus-metrics.ts";
-import { DRAIN_OPTIONS, RETRY_OPTIONS } from "../src/queue/work-queue.ts";
-import { ADD_OPTIONS, WORK_QUEUE_OPTIONS } from "../src/queue/work-queue-options.ts";
-import { REDIS_LOCK_OPTIONS } from "../src/redis-lock/redis-lock.ts";
-import { RUN_OPTIONS } from "../src/run-options.ts";
-import { SHARDS_OPTIONS } from "../src/shards/shards-options.ts";
-import { RESYNC_OPTIONS } from "../src/source/resync.ts";
-import { SQL_LOCK_OPTIONS } from "../src/sql-lock/sql-lock.ts";
+import * as kinds from "../../../test/bad-input.ts";
+
+const { all, arrayOf, f, finite, methods, outside, refuses, text, whole } = kinds;
 
 const clock = new FakeClock();
 const { signal: live } = new AbortController();
-const f = (): never => {
-  throw new Error("a call with bad arguments must not get this far");
-};
-const queue = new WorkQueue({ clock });
-const manager = new Manager({ clock, groups: [{ name: "a" }, { name: "b" }] });
+const queue = new root.WorkQueue({ clock });
+const manager = new root.Manager({ clock, groups: [{ name: "a" }, { name: "b" }] });
 const idle = { name: "idle", run: () => Promise.resolve() };
 manager.add(idle);
-const controller = new Controller({ name: "controller", reconcile: f, clock });
-const electing = { lock: new MemoryLock(), identity: "a", lead: f, clock };
-const elector = new LeaderElector(electing);
-const sharding = { identity: "a", lockOf: () => new MemoryLock(), lead: f, clock };
-const shards = new Shards(sharding);
-const metrics = new PrometheusMetrics({ register: new Registry() });
+const controller = new root.Controller({ name: "controller", reconcile: f, clock });
+const batch = new root.Controller({ name: "batch", reconcile: f, clock });
+const electing = { lock: new root.MemoryLock(), identity: "a", lead: f, clock };
+const elector = new root.LeaderElector(electing);
+const sharding = { identity: "a", lockOf: () => new root.MemoryLock(), lead: f, clock };
+const shards = new root.Shards(sharding);
+const metrics = new prometheus.PrometheusMetrics({ register: new Registry() });
 const source = { name: "source", start: f };
-
-const limiter = methods("when", "forget", "requeues");
-const key = named("the key of an item", required(string));
-const tableError = (path: string, got: string): string =>
-  `RangeError: ${path} must be lower case letters, digits and underscores, at most 63, after a schema and a dot if any, got ${got}`;
-
-/** A part of SQL that is never quoted. */
-const table: Kind = (path, valid) => [
-  ...string(path, valid),
-  ...["", "Lock", "1a", "a-b", "a.b.c", "a.", 'a"; DROP TABLE b; --', "$$", "x".repeat(64)].map(
-    (value) => ({ path, value, error: tableError(path, JSON.stringify(value.slice(0, 60))) }),
-  ),
-];
-
-/** A text that a database stores unchanged. */
-const stored: Kind = (path, valid) => [
-  ...["a\0b", "a\ud800b"].flatMap((value) =>
-    except(value, `RangeError: ${path} must be well-formed Unicode without NUL`)(path, valid),
-  ),
-  ...except("ü".repeat(128), `RangeError: ${path} must be at most 255 bytes of UTF-8, got 256`)(
-    path,
-    valid,
-  ),
-];
+const bounds = { fast: 1, slow: 2, maxFast: 3, clock };
+const rate = { qps: 1, burst: 1, clock };
+const tokens = new root.TokenBucketLimiter(rate);
+const exponential = new root.ExponentialLimiter({ clock });
+const most = new root.MaxOfLimiter([exponential], { clock });
+const counting = [exponential, new root.FastSlowLimiter(bounds), tokens, most];
 
 const finiteAbove0 = all(finite, outside("a number above 0", 0, -1));
 const own = {
-  delay,
   interval: finiteAbove0,
   sources: arrayOf(methods("start")),
-  leadership: unchecked,
+  leadership: kinds.unchecked,
   slotCount: all(whole(1), outside("a number from 1 to 1024", 1_025)),
-  lockName: all(text, stored),
-  tableName: table,
+  /** A text that a database stores unchanged. */
+  lockName: all(
+    text,
+    refuses("RangeError: PATH must be well-formed Unicode without NUL", "a\0b", "a\ud800b"),
+    refuses("RangeError: PATH must be at most 255 bytes of UTF-8, got 256", "ü".repeat(128)),
+  ),
+  /** A part of SQL that is never quoted. */
+  tableName: all(
+    kinds.string,
+    refuses(
+      "RangeError: PATH must be lower case letters, digits and underscores, at most 63, after a schema and a dot if any, got GOT",
+      ...["", "Lock", "1a", "a-b", "a.b.c", "a.", 'a"; DROP TABLE b; --', "$$"],
+    ),
+    refuses(
+      `RangeError: PATH must be lower case letters, digits and underscores, at most 63, after a schema and a dot if any, got "${"x".repeat(60)}"`,
+      "x".repeat(64),
+    ),
+  ),
   leaseDuration: all(
     finite,
-    except(
-      10_000,
-      "RangeError: options.leaseDuration must be above options.renewDeadline (10000), got 10000",
-    ),
+    refuses("RangeError: PATH must be above options.renewDeadline (10000), got GOT", 10_000),
   ),
   renewDeadline: all(
     finite,
-    except(
-      2_400,
-      "RangeError: options.renewDeadline must be above 1.2 times options.retryPeriod (2400), got 2400",
-    ),
+    refuses("RangeError: PATH must be above 1.2 times options.retryPeriod (2400), got GOT", 2_400),
   ),
   retryPeriod: finiteAbove0,
-  group: except("c", 'RangeError: options.group must be "a" or "b", got "c"'),
+  group: refuses('RangeError: PATH must be "a" or "b", got GOT', "c"),
   groups: all(
-    arrayOf(optionsOf(GROUP_OPTIONS)),
-    except([], "RangeError: options.groups must contain at least one group, got none"),
-    except(
-      [{ name: "a" }, { name: "a" }],
-      'RangeError: options.groups must have unique names, got "a" twice',
-    ),
+    (path, valid) => arrayOf(options("GROUP_OPTIONS"))(path, valid),
+    refuses("RangeError: PATH must contain at least one group, got none", []),
+    refuses('RangeError: PATH must have unique names, got "a" twice', [
+      { name: "a" },
+      { name: "a" },
+    ]),
+  ),
+  limiters: all(
+    arrayOf(methods("when", "forget", "requeues")),
+    refuses("RangeError: PATH must contain at least one limiter", []),
+  ),
+  runnable: all(
+    methods("run"),
+    kinds.fields({
+      name: all(
+        kinds.required(text),
+        refuses("RangeError: PATH must be unique, got GOT twice", "idle"),
+      ),
+    }),
   ),
 };
-const options = <Type extends object>(kinds: Kinds<Type>): Kind => optionsOf(kinds, own);
-const bounds = { fast: 1, slow: 2, maxFast: 3, clock };
+const sources = new URL("../src/", import.meta.url);
+const { constructs, method, options, rejects, throws } = await kinds.doorsOf(sources, own);
 
-const queueDoors: Door[] = [
-  constructs(WorkQueue, [{ clock }], ["options", options(WORK_QUEUE_OPTIONS)]),
-  method(queue, "add", "throws", ["a"], ["item", key], ["options", options(ADD_OPTIONS)]),
-  method(queue, "retry", "throws", ["a"], ["item", key], ["options", options(RETRY_OPTIONS)]),
-  method(queue, "get", "rejects", [live], ["signal", signal]),
-  method(queue, "idle", "rejects", [live], ["signal", signal]),
-  method(queue, "drain", "rejects", [{ signal: live }], ["options", options(DRAIN_OPTIONS)]),
-];
+const running = "signal: abortSignal, options?: RUN_OPTIONS";
+const runs = (on: { run: (...args: never[]) => unknown }, declared = running): kinds.Door =>
+  method(on, "run", "rejects", [live, {}], declared);
 
-const tokens = new TokenBucketLimiter({ qps: 1, burst: 1, clock });
-const exponential = new ExponentialLimiter({ clock });
-const counting = [
-  exponential,
-  new FastSlowLimiter(bounds),
-  tokens,
-  new MaxOfLimiter([exponential], { clock }),
-];
-
-const limiterDoors: Door[] = [
-  constructs(ExponentialLimiter, [{ clock }], ["options", options(EXPONENTIAL_LIMITER_OPTIONS)]),
-  constructs(FastSlowLimiter, [bounds], ["options", required(options(FAST_SLOW_LIMITER_OPTIONS))]),
+const doors = [
   constructs(
-    TokenBucketLimiter,
-    [{ qps: 1, burst: 1, clock }],
-    ["options", required(options(TOKEN_BUCKET_LIMITER_OPTIONS))],
+    root.RunnableError,
+    ["web", "failed"],
+    "runnable: anything, problem: anything, options?: RUNNABLE_ERROR_OPTIONS",
   ),
-  method(tokens, "acquire", "rejects", [live], ["signal", signal]),
-  ...counting.map((each) =>
-    method(each, "when", "throws", ["a"], ["key", unchecked], ["after", delay]),
-  ),
-  constructs(
-    MaxOfLimiter,
-    [[new ExponentialLimiter()], { clock }],
-    [
-      "limiters",
-      all(
-        required(arrayOf(limiter)),
-        except([], "RangeError: limiters must contain at least one limiter"),
-      ),
-    ],
-    ["options", options(MAX_OF_LIMITER_OPTIONS)],
-  ),
-];
 
-const sourceDoors: Door[] = [
-  throws(fromCallback, ["a", f], ["name", unchecked], ["subscribe", required(func)]),
-  throws(fromIterable, ["a", f], ["name", unchecked], ["open", required(func)]),
+  constructs(root.WorkQueue, [{ clock }], "options?: WORK_QUEUE_OPTIONS"),
+  method(queue, "add", "throws", ["a"], "the key of an item: string, options?: ADD_OPTIONS"),
+  method(queue, "retry", "throws", ["a"], "the key of an item: string, options?: RETRY_OPTIONS"),
+  method(queue, "get", "rejects", [live], "signal?: abortSignal"),
+  method(queue, "idle", "rejects", [live], "signal?: abortSignal"),
+  method(queue, "drain", "rejects", [{ signal: live }], "options?: DRAIN_OPTIONS"),
+
+  constructs(root.ExponentialLimiter, [{ clock }], "options?: EXPONENTIAL_LIMITER_OPTIONS"),
+  constructs(root.FastSlowLimiter, [bounds], "options: FAST_SLOW_LIMITER_OPTIONS"),
+  constructs(root.TokenBucketLimiter, [rate], "options: TOKEN_BUCKET_LIMITER_OPTIONS"),
+  method(tokens, "acquire", "rejects", [live], "signal?: abortSignal"),
+  ...counting.map((each) => method(each, "when", "throws", ["a"], "key: anything, after?: delay")),
+  constructs(
+    root.MaxOfLimiter,
+    [[exponential], { clock }],
+    "limiters: limiters, options?: MAX_OF_LIMITER_OPTIONS",
+  ),
+
+  throws(root.fromCallback, ["a", f], "name: anything, subscribe: func"),
+  throws(root.fromIterable, ["a", f], "name: anything, open: func"),
   throws(
-    fromObservable,
+    root.fromObservable,
     ["a", { subscribe: f }],
-    ["name", unchecked],
-    ["observable", required(methods("subscribe"))],
+    "name: anything, observable: methods(subscribe)",
   ),
-  throws(filterSource, [source, f], ["source", unchecked], ["isWanted", required(func)]),
-  throws(mapSource, [source, f], ["source", unchecked], ["targetsOf", required(func)]),
-  throws(resync, [{ list: f, interval: 1 }], ["options", required(options(RESYNC_OPTIONS))]),
-];
+  throws(root.filterSource, [source, f], "source: anything, isWanted: func"),
+  throws(root.mapSource, [source, f], "source: anything, targetsOf: func"),
+  throws(root.resync, [{ list: f, interval: 1 }], "options: RESYNC_OPTIONS"),
 
-const controllerDoors: Door[] = [
-  constructs(
-    Controller,
-    [{ name: "a", reconcile: f, clock }],
-    ["options", required(options(CONTROLLER_OPTIONS))],
+  constructs(root.Controller, [{ name: "a", reconcile: f, clock }], "options: CONTROLLER_OPTIONS"),
+  method(
+    controller,
+    "add",
+    "throws",
+    ["a"],
+    "the key of an item: string, options?: ENQUEUE_OPTIONS",
   ),
-  method(controller, "add", "throws", ["a"], ["item", key], ["options", options(ENQUEUE_OPTIONS)]),
   method(
     controller,
     "addSource",
     "throws",
     [source, live],
-    ["source", required(methods("start"))],
-    ["signal", signal],
+    "source: methods(start), signal?: abortSignal",
   ),
-  method(
-    controller,
-    "run",
-    "rejects",
-    [live, {}],
-    ["signal", required(signal)],
-    ["options", options(RUN_OPTIONS)],
-  ),
-];
+  runs(controller),
+  method(batch, "runUntilIdle", "rejects", [live, {}], running),
 
-const batch = new Controller({ name: "batch", reconcile: f, clock });
-const batchDoors: Door[] = [
-  method(
-    batch,
-    "runUntilIdle",
-    "rejects",
-    [live, {}],
-    ["signal", required(signal)],
-    ["options", options(RUN_OPTIONS)],
-  ),
-];
-
-const electionDoors: Door[] = [
-  constructs(LeaderElector, [electing], ["options", required(options(LEADER_ELECTOR_OPTIONS))]),
-  method(
-    elector,
-    "run",
-    "rejects",
-    [live, {}],
-    ["signal", required(signal)],
-    ["options", options(RUN_OPTIONS)],
-  ),
-  throws(
-    slotOf,
-    ["a", 16],
-    ["key", required(text)],
-    ["count", required(all(whole(1), outside("a number from 1 to 1024", 1_025)))],
-  ),
-  constructs(Shards, [sharding], ["options", required(options(SHARDS_OPTIONS))]),
-  throws((key: string) => shards.slotOf(key), ["a"], ["key", required(text)]),
-  method(
-    shards,
-    "run",
-    "rejects",
-    [live, {}],
-    ["signal", required(signal)],
-    ["options", options(RUN_OPTIONS)],
-  ),
+  constructs(root.LeaderElector, [electing], "options: LEADER_ELECTOR_OPTIONS"),
+  runs(elector),
+  throws(root.slotOf, ["a", 16], "key: text, count: slotCount"),
+  constructs(root.Shards, [sharding], "options: SHARDS_OPTIONS"),
+  throws((key: string) => shards.slotOf(key), ["a"], "key: text"),
+  runs(shards),
+  constructs(fileLock.FileLock, ["directory", {}], "directory: text, options?: FILE_LOCK_OPTIONS"),
   constructs(
-    FileLock,
-    ["directory", {}],
-    ["directory", required(text)],
-    ["options", options(FILE_LOCK_OPTIONS)],
-  ),
-  constructs(
-    PostgresLock,
+    postgresLock.PostgresLock,
     [{ query: async () => ({ rows: [] }) }, { name: "a" }],
-    ["client", required(methods("query"))],
-    ["options", required(options(POSTGRES_LOCK_OPTIONS))],
+    "client: methods(query), options: POSTGRES_LOCK_OPTIONS",
   ),
-  throws(postgresLock.createTableSql, [], ["table", table]),
+  throws(postgresLock.createTableSql, [], "table?: tableName"),
   constructs(
-    MySqlLock,
+    mysqlLock.MySqlLock,
     [{ execute: async () => [[], undefined] }, { name: "a" }],
-    ["client", required(methods("execute"))],
-    ["options", required(options(SQL_LOCK_OPTIONS))],
+    "client: methods(execute), options: SQL_LOCK_OPTIONS",
   ),
-  throws(mysqlLock.createTableSql, [], ["table", table]),
+  throws(mysqlLock.createTableSql, [], "table?: tableName"),
   constructs(
-    RedisLock,
+    redisLock.RedisLock,
     [{ eval: async () => undefined }, { key: "key" }],
-    ["client", required(methods("eval"))],
-    ["options", required(options(REDIS_LOCK_OPTIONS))],
+    "client: methods(eval), options: REDIS_LOCK_OPTIONS",
   ),
-];
 
-const managerDoors: Door[] = [
-  constructs(Manager, [{ groups: [{ name: "a" }], clock }], ["options", options(MANAGER_OPTIONS)]),
+  constructs(root.Manager, [{ groups: [{ name: "a" }], clock }], "options?: MANAGER_OPTIONS"),
   method(
     manager,
     "add",
     "throws",
     [{ ...idle, name: "other" }],
-    [
-      "runnable",
-      all(
-        required(methods("run")),
-        fields({
-          name: all(
-            required(text),
-            except("idle", 'RangeError: runnable.name must be unique, got "idle" twice'),
-          ),
-        }),
-      ),
-    ],
-    ["options", options(ADD_RUNNABLE_OPTIONS)],
+    "runnable: runnable, options?: ADD_RUNNABLE_OPTIONS",
   ),
-  method(
-    manager,
-    "run",
-    "rejects",
-    [live, {}],
-    ["signal", signal],
-    ["options", options(RUN_OPTIONS)],
-  ),
-];
+  runs(manager, "signal?: abortSignal, options?: RUN_OPTIONS"),
 
-const observing: Door[] = [
+  rejects(openRecording, ["a", "b"], "path: text, identity?: text"),
   constructs(
-    PrometheusMetrics,
+    prometheus.PrometheusMetrics,
     [{ register: new Registry() }],
-    ["options", options(PROMETHEUS_METRICS_OPTIONS)],
+    "options?: PROMETHEUS_METRICS_OPTIONS",
   ),
-  method(metrics, "queue", "throws", ["a"], ["name", required(text)]),
-  method(metrics, "controller", "throws", ["a"], ["name", required(text)]),
-  method(
-    metrics,
-    "leadership",
-    "throws",
-    ["a", elector],
-    ["name", required(text)],
-    ["candidate", unchecked],
-  ),
+  method(metrics, "queue", "throws", ["a"], "name: text"),
+  method(metrics, "controller", "throws", ["a"], "name: text"),
+  method(metrics, "leadership", "throws", ["a", elector], "name: text, candidate: anything"),
   throws(
-    traced,
+    opentelemetry.traced,
     [f, { tracer: { startActiveSpan: f } }],
-    ["reconcile", required(func)],
-    ["options", required(options(TRACED_OPTIONS))],
+    "reconcile: func, options: TRACED_OPTIONS",
   ),
 ];
 
-const errorDoors = [
-  constructs(
-    RunnableError,
-    ["web", "failed"],
-    ["runnable", unchecked],
-    ["problem", unchecked],
-    ["options", options(RUNNABLE_ERROR_OPTIONS)],
-  ),
-];
-
-const doors = [
-  ...errorDoors,
-  ...queueDoors,
-  ...limiterDoors,
-  ...sourceDoors,
-  ...controllerDoors,
-  ...batchDoors,
-  ...electionDoors,
-  ...managerDoors,
-  rejects(openRecording, ["a", "b"], ["path", required(text)], ["identity", text]),
-  ...observing,
-];
-
-testBadInput(doors, () => {
+kinds.testBadInput(doors, () => {
   expect(manager.status()).toEqual({
     state: "idle",
     runnables: [{ name: "idle", group: "b", state: "waiting" }],
@@ -405,7 +213,7 @@ testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
 });
 
-testEveryExport(
+kinds.testEveryExport(
   new URL("../api/", import.meta.url),
   {
     index: root,
@@ -420,34 +228,32 @@ testEveryExport(
   [
     // In the table of clock.
     root.findError,
-    // Guards answer for every value.
     // Errors; those of `wait` are in its table.
-    ForgottenLeaseError,
-    LeadershipLostError,
-    LockConflictError,
-    RetryAfterError,
-    TerminalError,
+    ...[redisLock.ForgottenLeaseError, root.LeadershipLostError, root.LockConflictError],
+    ...[root.RetryAfterError, root.TerminalError],
     // Takes no arguments, or what the controller makes.
-    MemoryLock,
+    root.MemoryLock,
+    // Of an operator, in the table of kubernetes.
+    "RECORDING_OPTIONS",
   ],
 );
 
 it("treats an explicit undefined as a missing option", () => {
   const undef = undefined;
   expect(() => {
-    new WorkQueue({ name: undef, keyOf: undef, limiter: undef, clock: undef, metrics: undef });
-    new ExponentialLimiter({ duration: undef, cap: undef, random: undef });
-    new MaxOfLimiter([exponential], { jitter: undef, clock: undef });
-    new Manager({ groups: undef, signals: undef, clock: undef, logger: undef });
-    new Manager({ groups: [{ name: "a", startTimeout: undef, stopTimeout: undef }] });
-    new Manager().add(idle, { group: undef });
+    new root.WorkQueue({ name: undef, keyOf: undef, limiter: undef, clock: undef, metrics: undef });
+    new root.ExponentialLimiter({ duration: undef, cap: undef, random: undef });
+    new root.MaxOfLimiter([exponential], { jitter: undef, clock: undef });
+    new root.Manager({ groups: undef, signals: undef, clock: undef, logger: undef });
+    new root.Manager({ groups: [{ name: "a", startTimeout: undef, stopTimeout: undef }] });
+    new root.Manager().add(idle, { group: undef });
     queue.add("a", { after: undef, priority: undef });
   }).not.toThrow();
 });
 
 it("suggests workers to a controller with concurrency", () => {
   const options = { name: "a", reconcile: f, clock, concurrency: 4 };
-  expect(() => new Controller(options)).toThrow(
+  expect(() => new root.Controller(options)).toThrow(
     "options.concurrency is not an option of Controller; did you mean options.workers?",
   );
 });

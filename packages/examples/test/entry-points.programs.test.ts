@@ -191,7 +191,7 @@ async function asksOf(
   return asked();
 }
 
-describe("an entry point", { timeout: 120_000 }, () => {
+describe("an entry point", () => {
   it.each(Object.entries(RUNS))(
     "asks the machine only through platform files: %s",
     async (entry, run) => {

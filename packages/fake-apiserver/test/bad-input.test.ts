@@ -1,95 +1,74 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Recording } from "@holdfast/controller/recording";
 import * as root from "@holdfast/fake-apiserver";
-import { explore, FakeApi, type Fault, type HookFault, replay } from "@holdfast/fake-apiserver";
-import type { Kinds } from "@holdfast/kit";
-import { builtIn, type KubeObject } from "@holdfast/kubernetes";
+import * as fastCheck from "@holdfast/fake-apiserver/fast-check";
+import { builtIn, customResource, type KubeObject } from "@holdfast/kubernetes";
+import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import * as kinds from "../../../test/bad-input.ts";
 import { ofSettings } from "../../../test/explore-settings.ts";
-import { EXPLORE_OPTIONS } from "../src/explore/explore-options.ts";
-import { REPLAY_OPTIONS } from "../src/recording/replay.ts";
-import {
-  FAKE_API_LISTEN_OPTIONS,
-  FAKE_API_OPTIONS,
-  FAKE_API_START_OPTIONS,
-} from "../src/server/fake-api.ts";
-import { FAULT_RULE, FAULTS, HOOK_FAULT_RULE, HOOK_FAULTS } from "../src/server/faults.ts";
+import { FAULTS, HOOK_FAULTS } from "../src/server/faults.ts";
 import { asWebhook } from "./as-webhook.ts";
+import { resourceWith } from "./fast-check/schemas.ts";
 
-const { all, constructs, except, method, required, text } = kinds;
+const { all, anyObject, arrayOf, f, fields, methods, refuses, required, text } = kinds;
 
 const clock = new FakeClock();
-const f = (): never => {
-  throw new Error("a call with bad arguments must not get this far");
-};
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
-const hook = asWebhook({
-  configuration: { type: "validating", name: "a.b.c", rules: [] },
-  review: f,
+const configuration = { type: "validating", name: "a.b.c", rules: [] } as const;
+const hook = asWebhook({ configuration, review: f });
+const api = new root.FakeApi({ clock, resources: [ConfigMap], webhooks: [hook] });
+const spec = { type: "object", properties: { name: { type: "string" } } };
+const Thing = resourceWith(spec);
+const Versions = customResource({
+  ...{ group: "example.org", kind: "Thing", plural: "things", storage: "v1" },
+  versions: { v1: { spec }, v2: { spec } },
 });
-const api = new FakeApi({ clock, resources: [ConfigMap], webhooks: [hook] });
 
 /** Bad options are refused before anything is read. */
 const recording = Object.create(Recording.prototype) as Recording;
 
-const isObject = kinds.anyObject;
-const isResource = all(isObject, kinds.fields({ kind: text, plural: text }));
-
-const isHook = all(isObject, kinds.fields({ configuration: isObject, review: kinds.func }));
-const ofOperators = {
-  ...ofSettings,
-  resourceList: kinds.arrayOf(isResource),
-  webhookList: kinds.arrayOf(isHook),
-  shards: isObject,
-};
 /** Functions are allowed too. */
 function orFunction(kind: kinds.Kind): kinds.Kind {
   return (path, valid) => kind(path, valid).filter(({ value }) => typeof value !== "function");
 }
 
-const own = {
-  resourceList: kinds.arrayOf(isResource),
-  array: kinds.arrayOf(kinds.unchecked),
-  record: isObject,
-  delay: kinds.delay,
-  history: (path: string) =>
-    [null, 5, "all"].map((value) => ({
-      path,
-      value,
-      error: `RangeError: ${path} must be "kept" or "lost", got ${JSON.stringify(value)}`,
-    })),
-  webhookList: kinds.arrayOf(isHook),
-  hookFault: kinds.data({
+const oneOf = (types: string): kinds.Kind =>
+  kinds.data({
     type: required(
-      all(
-        text,
-        except(
-          "burn",
-          'RangeError: rule.fault.type must be one of down, slow, refuses, status, got "burn"',
-        ),
-      ),
+      all(text, refuses(`RangeError: PATH must be one of ${types}, got "burn"`, "burn")),
     ),
-  }),
-  fault: orFunction(
-    kinds.data({
-      type: required(
-        all(
-          text,
-          except(
-            "burn",
-            'RangeError: rule.fault.type must be one of status, text, reject, drop, reset, close, stall, line, delay, got "burn"',
-          ),
-        ),
-      ),
-    }),
+  });
+const generator = methods("generate", "shrink");
+const anyResource = all(anyObject, fields({ kind: text, plural: text }));
+const isHook = all(anyObject, fields({ configuration: anyObject, review: kinds.func }));
+const own = {
+  ...ofSettings,
+  anyResource,
+  resourceList: arrayOf(anyResource),
+  array: arrayOf(kinds.unchecked),
+  record: anyObject,
+  history: refuses('RangeError: PATH must be "kept" or "lost", got GOT', null, 5, "all"),
+  webhookList: arrayOf(isHook),
+  hookFault: oneOf("down, slow, refuses, status"),
+  fault: orFunction(oneOf("status, text, reject, drop, reset, close, stall, line, delay")),
+  shards: anyObject,
+  backoff: kinds.unchecked,
+  recording: refuses(
+    "TypeError: PATH must be a Recording of openRecording, got GOT",
+    ...[null, 5, "a"],
   ),
+  lossyPaths: arrayOf(
+    refuses('RangeError: PATH must be a path such as ".spec.note", got "spec.a"', "spec.a"),
+  ),
+  specsByVersion: kinds.data({ v1: generator }),
+  arbitraries: kinds.data({ name: generator }),
 };
-const options = <Type extends object>(table: Kinds<Type>): kinds.Kind =>
-  kinds.optionsOf(table, own);
+const sources = new URL("../src/", import.meta.url);
+const { constructs, method, rejects, throws } = await kinds.doorsOf(sources, own);
 
 /** A valid one of each type. */
-const faults: readonly Fault[] = [
+const faults: readonly root.Fault[] = [
   { type: "status", status: 503 },
   { type: "text", text: "a" },
   ...(["reject", "drop", "reset", "close", "stall"] as const).map((type) => ({ type })),
@@ -97,77 +76,55 @@ const faults: readonly Fault[] = [
   { type: "delay", delay: 1 },
 ];
 
-const hookFaults: readonly HookFault[] = [
-  { type: "down" },
-  { type: "slow" },
-  { type: "refuses" },
+const hookFaults: readonly root.HookFault[] = [
+  ...(["down", "slow", "refuses"] as const).map((type) => ({ type })),
   { type: "status", status: 503 },
 ];
 
+const explored = { setup: f, resources: [ConfigMap], scenario: f, webhooks: [hook] };
+
 const doors = [
-  kinds.rejects(
-    explore,
-    [
-      {
-        setup: f,
-        resources: [ConfigMap],
-        scenario: f,
-        without: ["conflict"],
-        recreates: [ConfigMap],
-        resourcesFrom: [ConfigMap],
-        webhooks: [hook],
-      },
-    ],
-    ["options", required(kinds.optionsOf(EXPLORE_OPTIONS, ofOperators))],
+  rejects(
+    root.explore,
+    [{ ...explored, without: ["conflict"], recreates: [ConfigMap], resourcesFrom: [ConfigMap] }],
+    "options: EXPLORE_OPTIONS",
   ),
-  kinds.rejects(
-    replay,
-    [recording, { setup: f }],
-    [
-      "recording",
-      (path: string) =>
-        [null, 5, "a"].map((value) => ({
-          path,
-          value,
-          error: `TypeError: ${path} must be a Recording of openRecording, got ${JSON.stringify(value)}`,
-        })),
-    ],
-    ["options", required(kinds.optionsOf(REPLAY_OPTIONS, { backoff: kinds.unchecked }))],
-  ),
+  rejects(root.replay, [recording, { setup: f }], "recording?: recording, options: REPLAY_OPTIONS"),
   constructs(
-    FakeApi,
+    root.FakeApi,
     [{ clock, resources: [ConfigMap], webhooks: [hook] }],
-    ["options", required(options(FAKE_API_OPTIONS))],
+    "options: FAKE_API_OPTIONS",
   ),
-  method(api, "start", "rejects", [{}], ["options", options(FAKE_API_START_OPTIONS)]),
-  method(api, "restore", "throws", [{}], ["snapshot", required(isObject)]),
-  method(api, "intercept", "throws", [{ fault: { type: "drop" } }], ["rule", options(FAULT_RULE)]),
+  method(api, "start", "rejects", [{}], "options?: FAKE_API_START_OPTIONS"),
+  method(api, "restore", "throws", [{}], "snapshot: anyObject"),
+  method(api, "intercept", "throws", [{ fault: { type: "drop" } }], "rule?: FAULT_RULE"),
   ...faults.map((fault) =>
-    method(
-      api,
-      "intercept",
-      "throws",
-      [{ fault }],
-      ["rule", kinds.fields({ fault: orFunction(options<object>(FAULTS[fault.type])) })],
-    ),
+    method(api, "intercept", "throws", [{ fault }], "rule?: rule", {
+      rule: fields({ fault: orFunction(kinds.optionsOf<object>(FAULTS[fault.type], own)) }),
+    }),
   ),
-  method(
-    api,
-    "intercept",
-    "throws",
-    [{ hook, fault: { type: "down" } }],
-    ["rule", options(HOOK_FAULT_RULE)],
-  ),
+  method(api, "intercept", "throws", [{ hook, fault: { type: "down" } }], "rule?: HOOK_FAULT_RULE"),
   ...hookFaults.map((fault) =>
-    method(
-      api,
-      "intercept",
-      "throws",
-      [{ hook, fault }],
-      ["rule", kinds.fields({ fault: options<object>(HOOK_FAULTS[fault.type]) })],
-    ),
+    method(api, "intercept", "throws", [{ hook, fault }], "rule?: rule", {
+      rule: fields({ fault: kinds.optionsOf<object>(HOOK_FAULTS[fault.type], own) }),
+    }),
   ),
-  method(api, "listen", "rejects", [{}], ["options", options(FAKE_API_LISTEN_OPTIONS)]),
+  method(api, "listen", "rejects", [{}], "options?: FAKE_API_LISTEN_OPTIONS"),
+  throws(
+    fastCheck.specsOf,
+    [Thing, { fields: { name: fc.constant("a") } }],
+    "resource: anyResource, options?: SPECS_OPTIONS",
+  ),
+  throws(
+    fastCheck.conversionsOf,
+    [Versions, { lossy: [".spec.name"] }],
+    "resource: anyObject, options?: CONVERSIONS_OPTIONS",
+  ),
+  rejects(
+    fastCheck.explorePaths,
+    [{ setup: f, resource: Thing, resources: [Thing], webhooks: [hook] }],
+    "options: PATH_OPTIONS",
+  ),
 ];
 
 kinds.testBadInput(doors, () => {
@@ -175,7 +132,10 @@ kinds.testBadInput(doors, () => {
   expect(api.requests).toEqual([]);
 });
 
-kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root }, doors, []);
+const reports = new URL("../api/", import.meta.url);
+kinds.testEveryExport(reports, { index: root, "fast-check": fastCheck }, doors, [
+  fastCheck.PathError,
+]);
 
 it("a fault names a webhook that the server does not have", () => {
   expect(() => api.intercept({ hook: { ...hook }, fault: { type: "down" } })).toThrow(
@@ -187,7 +147,7 @@ it("a fault names a webhook that the server does not have", () => {
 
 it("explore names the list without to who gives it by its old name", async () => {
   const old: object = { setup: f, resources: [ConfigMap], scenario: f, faults: ["conflict"] };
-  await expect(explore(old as Parameters<typeof explore>[0])).rejects.toThrow(
+  await expect(root.explore(old as Parameters<typeof root.explore>[0])).rejects.toThrow(
     "options.faults is not an option of explore; did you mean options.without?",
   );
 });

@@ -1,6 +1,6 @@
 import { type HeapEntry, TimerHeap } from "@holdfast/kit";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { collectGarbage } from "../../../test/collect-garbage.ts";
 
 interface Entry extends HeapEntry {
@@ -100,7 +100,7 @@ describe("a TimerHeap", () => {
     const peak = await inBuffers();
     while (heap.size > 0) heap.pop();
     // Two arrays of eight bytes, and two of four.
-    await vi.waitUntil(async () => peak - (await inBuffers()) >= count * 24, { timeout: 10_000 });
+    await expect.poll(async () => peak - (await inBuffers())).toBeGreaterThanOrEqual(count * 24);
     expect(heap.deadline).toBe(Number.POSITIVE_INFINITY);
   });
 });

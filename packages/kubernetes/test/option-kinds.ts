@@ -1,81 +1,57 @@
 import { RECORDING_OPTIONS } from "@holdfast/controller/recording";
-import type { Kinds } from "@holdfast/kit";
 import {
   all,
   anyObject,
   arrayOf,
   between,
-  except,
   finite,
   func,
   type Kind,
   optionsOf,
   outside,
+  refuses,
   required,
   text,
   unchecked,
   whole,
 } from "../../../test/bad-input.ts";
-import { FOLLOWING_OPTIONS } from "../src/cluster/cluster-options.ts";
-import { HEALTH_OPTIONS } from "../src/operator/health-server.ts";
-import { IMPERSONATION } from "../src/transport/impersonation.ts";
-import { WEBHOOKS_OPTIONS } from "../src/webhook/webhooks-options.ts";
 import { SECRET } from "./secrets.ts";
 
-/** Refuses these texts. */
-const refusing =
-  (must: string, ...bad: readonly string[]): Kind =>
-  (path) =>
-    bad.map((value) => {
-      const error = `RangeError: ${path} must ${must}, got ${JSON.stringify(value)}`;
-      return { path, value, error };
-    });
+/** Refuses these values. */
+const refusing = (must: string, ...bad: readonly unknown[]): Kind =>
+  refuses(`RangeError: PATH must ${must}, got GOT`, ...bad);
 
 /** A text of a form. */
 const formed = (must: string, ...bad: readonly string[]): Kind => all(text, refusing(must, ...bad));
 
 /** An object of functions by names of the user. */
-const functions =
-  (pathOf: (path: string) => string): Kind =>
-  (path, valid) => [
-    ...anyObject(path, valid),
-    { path, value: { a: 5 }, error: `TypeError: ${pathOf(path)} must be a function, got 5` },
-  ];
+const functions = (path: string): Kind =>
+  all(anyObject, refuses(`TypeError: ${path} must be a function, got 5`, { a: 5 }));
 
 // A key may stand where something else belongs: nothing is repeated.
-const pem: Kind = (path) =>
-  [null, 5, Buffer.from(SECRET), SECRET, ""].map((value) => {
-    const error =
-      typeof value === "string"
-        ? `RangeError: ${path} must be PEM text with "-----BEGIN …", got none`
-        : `TypeError: ${path} must be PEM text, got ${typeof value}`;
-    return { path, value, error };
-  });
+const pem = all(
+  refuses("TypeError: PATH must be PEM text, got object", null, Buffer.from(SECRET)),
+  refuses("TypeError: PATH must be PEM text, got number", 5),
+  refuses('RangeError: PATH must be PEM text with "-----BEGIN …", got none', SECRET, ""),
+);
 
 const line = formed("be printable ASCII", "ä", "a\nb");
 
 /** One of some words. */
-const word =
-  (words: string): Kind =>
-  (path) => [
-    { path, value: 5, error: `RangeError: ${path} must be ${words}, got number` },
-    { path, value: "a", error: `RangeError: ${path} must be ${words}, got "a"` },
-  ];
+const word = (words: string): Kind =>
+  all(refuses(`RangeError: PATH must be ${words}, got number`, 5), refusing(`be ${words}`, "a"));
 
 /** At least one of some words. */
 const words = (some: string): Kind =>
-  all(arrayOf(word(some)), (path) => [
-    {
-      path,
-      value: [],
-      error: `RangeError: ${path} must have at least one of ${some}, got an empty array`,
-    },
-  ]);
+  all(
+    arrayOf(word(some)),
+    refuses(`RangeError: PATH must have at least one of ${some}, got an empty array`, []),
+  );
 
 const CERTIFICATE = '"self", { secret } or { directory }';
 
 /** The kinds that only this package has. */
-const own: Record<string, Kind> = {
+export const own = {
   record: anyObject,
   // The server's part of an object: the request says more about it.
   place: unchecked,
@@ -94,7 +70,7 @@ const own: Record<string, Kind> = {
   ),
   managers: all(
     arrayOf(text),
-    except([], "RangeError: options.from must have at least one field manager, got an empty array"),
+    refuses("RangeError: PATH must have at least one field manager, got an empty array", []),
   ),
   fieldValidation: refusing('be "Ignore", "Warn" or "Strict"', "strict"),
   propagation: refusing('be "Background", "Foreground" or "Orphan"', "foreground"),
@@ -122,105 +98,52 @@ const own: Record<string, Kind> = {
   when: word('"spec" or "always"'),
   subresources: all(arrayOf(all(text, refusing('be a subresource such as "status"', "Status")))),
   labels: anyObject,
-  conditions: (path, valid) => [
-    ...anyObject(path, valid),
-    {
-      path,
-      value: { spec: "true" },
-      error: `RangeError: ${path} must have names such as "is-new", and not "spec", got "spec"`,
-    },
-    { path, value: { a: 5 }, error: `TypeError: ${path}["a"] must be a string, got 5` },
-  ],
+  conditions: all(
+    anyObject,
+    refuses('RangeError: PATH must have names such as "is-new", and not "spec", got "spec"', {
+      spec: "true",
+    }),
+    refuses('TypeError: PATH["a"] must be a string, got 5', { a: 5 }),
+  ),
   serviceName: formed(
     "be a name of a Service: at most 63 of a-z, 0-9 and -, a letter first",
     ...["A", "1a", "a.b"],
   ),
-  hooks: arrayOf((path) => [
-    {
-      path,
-      value: {},
-      error: `TypeError: ${path} must have a method review(), got [object Object]`,
-    },
-  ]),
-  convertible: arrayOf((path) => [
-    {
-      path,
-      value: {},
-      error: `TypeError: ${path} must have a method convert(), got [object Object]`,
-    },
-  ]),
-  certificate: (path) => [
-    { path, value: 5, error: `TypeError: ${path} must be ${CERTIFICATE}, got number` },
-    {
-      path,
-      value: {},
-      error: `RangeError: ${path} must be ${CERTIFICATE}, got an object with nothing`,
-    },
-    {
-      path,
-      value: { directory: "" },
-      error: `RangeError: ${path}.directory must be a non-empty string, got ""`,
-    },
-  ],
-  checks: functions((path) => `${path}["a"]`),
-  indexes: functions((path) => `${path}.a`),
+  hooks: arrayOf(refuses("TypeError: PATH must have a method review(), got [object Object]", {})),
+  convertible: arrayOf(
+    refuses("TypeError: PATH must have a method convert(), got [object Object]", {}),
+  ),
+  certificate: all(
+    refuses(`TypeError: PATH must be ${CERTIFICATE}, got number`, 5),
+    refuses(`RangeError: PATH must be ${CERTIFICATE}, got an object with nothing`, {}),
+    refuses('RangeError: PATH.directory must be a non-empty string, got ""', { directory: "" }),
+  ),
+  checks: functions('PATH["a"]'),
+  indexes: functions("PATH.a"),
   namespaces: arrayOf(unchecked),
   controllerName: formed('be a name such as "greeter" or "example.org/greeter"', "a/b/c", "ä"),
-  columnPath: (path) =>
-    [null, "a"].map((value) => ({
-      path,
-      value,
-      error: `RangeError: ${path} must be a path such as ".spec.schedule", got ${JSON.stringify(value)}`,
-    })),
-  deprecation: (path) => [
-    { path, value: 5, error: `TypeError: ${path} must be true or false, got 5` },
-    {
-      path,
-      value: "",
-      error: `RangeError: ${path} must be true, false or a text of 1 to 256 characters, got 0 characters`,
-    },
-  ],
-  servicePort: (path) =>
-    [0, 1.5, 65_536, "443"].map((value) => ({
-      path,
-      value,
-      error: `RangeError: ${path} must be a whole number from 1 to 65535, got ${JSON.stringify(value)}`,
-    })),
-  keptFields: (path) =>
-    [null, "a"].map((value) => ({
-      path,
-      value,
-      error: `TypeError: ${path} must be made by keepInAnnotation, got ${JSON.stringify(value)}`,
-    })),
+  columnPath: refusing('be a path such as ".spec.schedule"', null, "a"),
+  deprecation: all(
+    refuses("TypeError: PATH must be true or false, got 5", 5),
+    refuses(
+      "RangeError: PATH must be true, false or a text of 1 to 256 characters, got 0 characters",
+      "",
+    ),
+  ),
+  servicePort: refusing("be a whole number from 1 to 65535", 0, 1.5, 65_536, "443"),
+  keptFields: refuses("TypeError: PATH must be made by keepInAnnotation, got GOT", null, "a"),
   finalizer: formed('be a finalizer such as "example.org/cleanup"', "a", "a/", "A/a"),
   serviceAccount: formed('be "namespace/name"', "a", "a/b/c", "A/b", "-a/b", "a/--all"),
   pem,
   line,
   lines: arrayOf(line),
-  extra: (path, valid) => [
-    ...anyObject(path, valid),
-    {
-      path,
-      value: { a: ["b\n"] },
-      error: `RangeError: ${path}["a"][0] must be printable ASCII, got "b\\n"`,
-    },
-  ],
+  extra: all(
+    anyObject,
+    refuses('RangeError: PATH["a"][0] must be printable ASCII, got "b\\n"', { a: ["b\n"] }),
+  ),
+  following: "FOLLOWING_OPTIONS",
+  recording: optionsOf(RECORDING_OPTIONS, { derivations: arrayOf(required(func)) }),
+  health: "HEALTH_OPTIONS",
+  webhooks: "WEBHOOKS_OPTIONS",
+  impersonate: "IMPERSONATION",
 };
-own["following"] = optionsOf(FOLLOWING_OPTIONS, own);
-own["derivations"] = arrayOf(required(func));
-own["recording"] = optionsOf(RECORDING_OPTIONS, own);
-own["health"] = optionsOf(HEALTH_OPTIONS, own);
-own["webhooks"] = optionsOf(WEBHOOKS_OPTIONS, own);
-own["impersonate"] = optionsOf(IMPERSONATION, own);
-
-/**
- * The options of a door of this package.
- *
- * @param more - kinds that only this door has, by name
- */
-export function options<Type extends object>(
-  kinds: Kinds<Type>,
-  more: Readonly<Record<string, Kind>> = {},
-): Kind {
-  return optionsOf(kinds, { ...own, ...more });
-}

@@ -1,516 +1,401 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock } from "@holdfast/controller";
-import type { Kinds } from "@holdfast/kit";
 import * as root from "@holdfast/outbox";
-import {
-  delayAfter,
-  type Message,
-  type MessageHeaders,
-  Outbox,
-  Recovery,
-  Relay,
-  Retention,
-  StaleFenceError,
-} from "@holdfast/outbox";
+import * as kafka from "@holdfast/outbox/kafka";
 import * as mysql from "@holdfast/outbox/mysql";
-import { MySqlDatabase, MySqlOutbox, MySqlStore } from "@holdfast/outbox/mysql";
+import * as nats from "@holdfast/outbox/nats";
 import * as pglite from "@holdfast/outbox/pglite";
-import { PGliteDatabase, PGliteOutbox } from "@holdfast/outbox/pglite";
 import * as postgres from "@holdfast/outbox/postgres";
-import { migrate, PgDatabase, PostgresOutbox, PostgresStore } from "@holdfast/outbox/postgres";
+import * as prometheus from "@holdfast/outbox/prometheus";
+import * as rabbitmq from "@holdfast/outbox/rabbitmq";
 import * as testing from "@holdfast/outbox/testing";
-import {
-  faultyStore,
-  MemoryOutbox,
-  MemoryStore,
-  MemoryTransaction,
-  RecordingPublisher,
-} from "@holdfast/outbox/testing";
+import * as webhook from "@holdfast/outbox/webhook";
+import type { BackoffOptions } from "@holdfast/wait";
+import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
-import {
-  all,
-  arrayOf,
-  constructs,
-  count,
-  type Door,
-  data,
-  except,
-  fields,
-  finite,
-  finiteFrom,
-  func,
-  type Kind,
-  method,
-  methods,
-  notNegative,
-  optionsOf,
-  outside,
-  rejects,
-  required,
-  signal,
-  string,
-  testBadInput,
-  testEveryExport,
-  text,
-  throws,
-  whole,
-} from "../../../test/bad-input.ts";
-import { CHANGE_DEAD_LETTERS_OPTIONS, LIST_DEAD_LETTERS_OPTIONS } from "../src/dead-letters.ts";
-import { RECOVERY_OPTIONS } from "../src/maintenance/recovery.ts";
-import { RETENTION_OPTIONS } from "../src/maintenance/retention.ts";
-import { NEW_MESSAGE } from "../src/message/pending-message.ts";
-import { MESSAGE_BACKOFF, MESSAGE_UNIQUE } from "../src/message/schedule.ts";
-import { MY_SQL_OUTBOX_OPTIONS } from "../src/mysql/mysql-outbox.ts";
-import { MY_SQL_STORE_OPTIONS } from "../src/mysql/mysql-store.ts";
-import { OUTBOX_OPTIONS } from "../src/outbox.ts";
-import { PGLITE_OUTBOX_OPTIONS } from "../src/pglite/pglite-outbox.ts";
-import {
-  POSTGRES_MIGRATE_OPTIONS,
-  POSTGRES_MIGRATION_SQL_OPTIONS,
-} from "../src/postgres/migrate.ts";
-import { POSTGRES_OUTBOX_OPTIONS } from "../src/postgres/postgres-outbox.ts";
-import { POSTGRES_STORE_OPTIONS } from "../src/postgres/postgres-store.ts";
-import { RUN_OPTIONS } from "../src/relay/relay.ts";
-import { BREAKER_OPTIONS, RELAY_OPTIONS } from "../src/relay/relay-options.ts";
-import { MIGRATE_OPTIONS, MIGRATION_SQL_OPTIONS } from "../src/store/migration.ts";
-import { STORE_FAULTS } from "../src/testing/faulty-store.ts";
-import { MEMORY_OUTBOX_OPTIONS } from "../src/testing/memory-outbox.ts";
-import { MEMORY_STORE_OPTIONS } from "../src/testing/memory-store.ts";
-import { RECORDING_PUBLISHER_OPTIONS } from "../src/testing/recording-publisher.ts";
+import * as kinds from "../../../test/bad-input.ts";
 import { idOf, sample } from "./sample.ts";
+
+const { all, arrayOf, count, data, f, finiteFrom, func, notNegative, object, outside } = kinds;
+const { positive, refuses, required, string, text, unchecked, whole } = kinds;
+const { POSITIVE_INFINITY: endless } = Number;
 
 const clock = new FakeClock();
 const { signal: live } = new AbortController();
-const f = (): never => {
-  throw new Error("a call with bad arguments must not get this far");
-};
-
-/** A text that a database and a broker store as it is. */
-const stored: Kind = (path, valid) => [
-  ...string(path, valid),
-  ...except("a\0b", `RangeError: ${path} must not contain NUL`)(path, valid),
-  ...except("a\ud800b", `RangeError: ${path} must be well-formed Unicode, got a lone surrogate`)(
-    path,
-    valid,
-  ),
-  ...except("ü".repeat(128), `RangeError: ${path} must be at most 255 bytes of UTF-8, got 256`)(
-    path,
-    valid,
-  ),
-];
-const storedName = all(text, stored);
-
-const prefixError = (path: string, got: string): string =>
-  `RangeError: ${path} must be 1 to 30 lower case letters, digits and underscores, not a digit first, got ${got}`;
-
-/** A part of SQL that is never quoted. */
-const prefix: Kind = (path, valid) => [
-  ...string(path, valid),
-  ...["", "Outbox", "1a", "a-b", 'a"; DROP TABLE orders; --', "x".repeat(31), "ü"].map((value) => ({
-    path,
-    value,
-    error: prefixError(path, JSON.stringify(value)),
-  })),
-];
-
-/** It is quoted, and ends no quotes. */
-const schema: Kind = (path, valid) => [
-  ...string(path, valid),
-  ...["", 'a"b', "a.b", "a b", "x".repeat(64), "ü", "a'b", "a$b"].map((value) => ({
-    path,
-    value,
-    error: `RangeError: ${path} must be 1 to 63 letters, digits, underscores and hyphens, got ${JSON.stringify(value)}`,
-  })),
-];
-
-const order: Kind = (path) =>
-  [null, 5, "random", "BUSINESSKEY"].map((value) => ({
-    path,
-    value,
-    error: `RangeError: ${path} must be "none" or "key"`,
-  }));
-
-const memory = new MemoryStore();
+const register = new Registry();
+const memory = new testing.MemoryStore();
 const task = { name: "a", clock };
 const locked = { ...task, store: memory, lock: new MemoryLock() };
 const publisher = { publish: f, async [Symbol.asyncDispose]() {} };
 const relaying = { ...task, store: memory, publisher };
-const relay = new Relay(relaying);
-const recovery = new Recovery(locked);
-const retention = new Retention(locked);
-const outbox = new Outbox<MemoryTransaction>({
+const relay = new root.Relay(relaying);
+const recovery = new root.Recovery(locked);
+const retention = new root.Retention(locked);
+const outbox = new root.Outbox<testing.MemoryTransaction>({
   store: memory,
   transaction: (work) => memory.transaction(work),
   clock,
 });
+const { deadLetters } = outbox;
+const tx = new testing.MemoryTransaction();
 const database = { query: f, transaction: f, async [Symbol.asyncDispose]() {} };
-const sql = new PostgresStore(database);
-const sqlOutbox = new Outbox({ store: sql, clock });
+const sqlOutbox = new root.Outbox({ store: new postgres.PostgresStore(database), clock });
 const pool = { query: f, connect: f, end: f, on: () => undefined };
-
-const uuid: Kind = all(string, (path) =>
-  ["", "1", `${idOf(1)}0`].map((value) => ({
-    path,
-    value,
-    error: `RangeError: ${path} must be a UUID`,
-  })),
-);
-
-const JSON_ONLY = "a JSON value";
-const own = {
-  storedName,
-  uuid,
-  tablePrefix: prefix,
-  schemaName: schema,
-  messageOrder: order,
-  pageSize: all(count, (path, valid) =>
-    except(10_001, `RangeError: ${path} must be at most 10000, got 10001`)(path, valid),
-  ),
-  after: data<Pick<Message, "id" | "updatedAt">>({
-    id: required(uuid),
-    updatedAt: required(finite),
-  }),
-  topics: all(
-    arrayOf(storedName),
-    except([], "RangeError: options.topics must have at least one topic"),
-  ),
-  publisher: all(methods("publish"), (path, valid) =>
-    func(`${path}.publishMany`, undefined).map((mistake) => ({
-      ...mistake,
-      path,
-      value: { ...(valid as object), publishMany: mistake.value },
-    })),
-  ),
-  topicWorkers: (path: string) => [
-    ...["1", 1n, true, Number.NaN, 0, 1.5].flatMap((value) =>
-      count(path, 1).filter((mistake) => Object.is(mistake.value, value)),
-    ),
-    ...[null, [5], new Date(0)].map((value) => ({
-      path,
-      value,
-      error: `TypeError: ${path} must be an object, got ${value === null ? "null" : Object.prototype.toString.call(value)}`,
-    })),
-    ...count(`${path}["a"]`, 1).map((mistake) => ({
-      ...mistake,
-      path,
-      value: { a: mistake.value },
-    })),
-    ...[
-      ["", `a topic of ${path} must be a non-empty string, got ""`],
-      ["a\0b", `a topic of ${path} must not contain NUL`],
-    ].map(([topic = "", text]) => ({ path, value: { [topic]: 1 }, error: `RangeError: ${text}` })),
-  ],
-  batchSize: all(count, outside("a number from 1 to 500", 501)),
-  breaker: optionsOf(BREAKER_OPTIONS),
-  headers: data<MessageHeaders>({}),
-  payload: all(
-    ...[undefined, f, Symbol("s"), 1n].map((value) =>
-      except(value, `RangeError: message.payload must be ${JSON_ONLY}`),
-    ),
-    except(
-      "x".repeat(9_000_000),
-      "RangeError: message.payload must be at most 8388608 bytes of UTF-8, got 9000002",
-    ),
-  ),
-  messageBackoff: optionsOf(MESSAGE_BACKOFF),
-  messageUnique: optionsOf(MESSAGE_UNIQUE, { storedName }),
-  priority: all(whole(-2), outside("a number from -2 to 2", 3, Number.POSITIVE_INFINITY)),
-  attempts: all(
-    whole(1),
-    outside("a number from 1 to 1000000", 1_000_001, Number.POSITIVE_INFINITY),
-  ),
-};
-const options = <Type extends object>(kinds: Kinds<Type>): Kind => optionsOf(kinds, own);
-const newMessage = options(NEW_MESSAGE);
+const mysqlDatabase = { ...database, readCommitted: f, session: f };
+const mysqlPool = { query: f, execute: f, getConnection: f, end: f, on: () => undefined };
+const embedded = { query: f, transaction: f, listen: f, close: f };
+const service = { name: "a", publisher, clock };
+const inMemory = new testing.MemoryOutbox(service);
 const message = sample(1, {
   maxAttempts: 5,
   backoff: { duration: 10, factor: 2 },
   unique: { key: "a", within: 1 },
 });
 
-/** An array is a list of messages. */
-const oneMessage: Kind = (path, valid) =>
-  newMessage(path, valid).filter(({ value }) => !Array.isArray(value));
+/** Refuses what holds a bad value of a kind, which is named by the path and more. */
+const holding =
+  (kind: kinds.Kind, more: string, hold: (bad: unknown, valid: unknown) => unknown): kinds.Kind =>
+  (path, valid) =>
+    kind(`${path}${more}`, undefined).map((mistake) => {
+      return { ...mistake, path, value: hold(mistake.value, valid) };
+    });
 
-const selection: Kind = (path) => [
-  ...[undefined, null, 5, "some", {}, { ids: [], topic: "a" }].map((value) => ({
-    path,
+/** A text that a database and a broker store as it is. */
+const storedName = all(
+  text,
+  refuses("RangeError: PATH must not contain NUL", "a\0b"),
+  refuses("RangeError: PATH must be well-formed Unicode, got a lone surrogate", "a\ud800b"),
+  refuses("RangeError: PATH must be at most 255 bytes of UTF-8, got 256", "ü".repeat(128)),
+);
+const uuid = all(string, refuses("RangeError: PATH must be a UUID", "", "1", `${idOf(1)}0`));
+const tooLong = (value: number, limits: string): kinds.Kind =>
+  refuses(
+    `RangeError: options.claimDuration must be above publishTimeout plus clockSkew, ${limits}`,
     value,
-    error: `TypeError: ${path} must be { ids }, { topic } or "all"`,
-  })),
-  ...arrayOf(uuid)(`${path}.ids`, []).map((each) => ({
-    ...each,
-    path,
-    value: { ids: each.value },
-  })),
-  ...storedName(`${path}.topic`, "a").map((each) => ({
-    ...each,
-    path,
-    value: { topic: each.value },
-  })),
-];
+  );
+const secrets = all(
+  refuses("TypeError: PATH must be an array, got GOT", null, 1),
+  refuses("RangeError: PATH must hold at least one secret", []),
+  refuses("TypeError: PATH[0] must be a string, got 1", [1]),
+  refuses('RangeError: PATH must be "whsec_" and the base64 of 24 to 64 random bytes', "s3cret"),
+);
 
-const transaction: Kind = (path) =>
-  [undefined, null, 5, "a"].map((value) => ({
-    path,
-    value,
-    error: `TypeError: ${path} must be a transaction object, got ${value}`,
-  }));
+const own = {
+  storedName,
+  uuid,
+  secrets,
+  // A part of SQL that is never quoted.
+  tablePrefix: all(
+    string,
+    refuses(
+      "RangeError: PATH must be 1 to 30 lower case letters, digits and underscores, not a digit first, got GOT",
+      ...["", "Outbox", "1a", "a-b", 'a"; DROP TABLE orders; --', "x".repeat(31), "ü"],
+    ),
+  ),
+  // It is quoted, and ends no quotes.
+  schemaName: all(
+    string,
+    refuses(
+      "RangeError: PATH must be 1 to 63 letters, digits, underscores and hyphens, got GOT",
+      ...["", 'a"b', "a.b", "a b", "x".repeat(64), "ü", "a'b", "a$b"],
+    ),
+  ),
+  messageOrder: refuses(
+    'RangeError: PATH must be "none" or "key"',
+    ...[null, 5, "random", "BUSINESSKEY"],
+  ),
+  pageSize: all(count, refuses("RangeError: PATH must be at most 10000, got 10001", 10_001)),
+  after: data<Pick<root.Message, "id" | "updatedAt">>({
+    id: required(uuid),
+    updatedAt: required(kinds.finite),
+  }),
+  topics: all(arrayOf(storedName), refuses("RangeError: PATH must have at least one topic", [])),
+  publisher: all(
+    kinds.methods("publish"),
+    holding(func, ".publishMany", (publishMany, valid) => ({ ...(valid as object), publishMany })),
+  ),
+  topicWorkers: all(
+    (path) =>
+      count(path, 1).filter(({ value }) =>
+        ["1", 1n, true, Number.NaN, 0, 1.5].includes(value as 1),
+      ),
+    refuses("TypeError: PATH must be an object, got null", null),
+    refuses("TypeError: PATH must be an object, got [object Array]", [5]),
+    refuses("TypeError: PATH must be an object, got [object Date]", new Date(0)),
+    holding(count, '["a"]', (a) => ({ a })),
+    refuses('RangeError: a topic of PATH must be a non-empty string, got ""', { "": 1 }),
+    refuses("RangeError: a topic of PATH must not contain NUL", { "a\0b": 1 }),
+  ),
+  batchSize: all(count, outside("a number from 1 to 500", 501)),
+  breaker: "BREAKER_OPTIONS",
+  headers: data<root.MessageHeaders>({}),
+  payload: all(
+    refuses("RangeError: message.payload must be a JSON value", undefined, f, Symbol("s"), 1n),
+    refuses(
+      "RangeError: message.payload must be at most 8388608 bytes of UTF-8, got 9000002",
+      "x".repeat(9_000_000),
+    ),
+  ),
+  messageBackoff: "MESSAGE_BACKOFF",
+  messageUnique: "MESSAGE_UNIQUE",
+  priority: all(whole(-2), outside("a number from -2 to 2", 3, endless)),
+  attempts: all(whole(1), outside("a number from 1 to 1000000", 1_000_001, endless)),
+  /** An array is a list of messages. */
+  oneMessage: ((path, valid) =>
+    options("NEW_MESSAGE")(path, valid).filter(
+      ({ value }) => !Array.isArray(value),
+    )) satisfies kinds.Kind,
+  selection: all(
+    refuses(
+      'TypeError: PATH must be { ids }, { topic } or "all"',
+      ...[undefined, null, 5, "some", {}, { ids: [], topic: "a" }],
+    ),
+    holding(arrayOf(uuid), ".ids", (ids) => ({ ids })),
+    holding(storedName, ".topic", (topic) => ({ topic })),
+  ),
+  transaction: all(
+    refuses("TypeError: PATH must be a transaction object, got GOT", null, 5),
+    refuses("TypeError: PATH must be a transaction object, got a", "a"),
+  ),
+  relayOptions: all(
+    (path, valid) => options("RELAY_OPTIONS")(path, valid),
+    kinds.fields({
+      jitter: outside("a finite number of at least 0", endless),
+      publishTimeout: tooLong(55_000, "60000, got 60000"),
+      claimDuration: tooLong(20_000, "20000, got 20000"),
+    }),
+  ),
+  backoff: data<root.Message["backoff"]>({
+    duration: required(notNegative),
+    factor: required(finiteFrom(1)),
+    cap: required(notNegative),
+  }),
+};
+const sources = new URL("../src/", import.meta.url);
+const { constructs, method, options, rejects, throws } = await kinds.doorsOf(sources, own);
 
-/** A transaction that may be left out. */
-const openTransaction: Kind = (path, valid) =>
-  transaction(path, valid).filter(({ value }) => value !== undefined);
+const amqpUrl = "RangeError: options.url must be an amqp or amqps URL";
+const badPem =
+  "RangeError: PATH must hold certificates, a key and its passphrase in PEM that fit together, got";
+const publishers = await kinds.doorsOf(sources, {
+  secrets,
+  amqpUrl: all(
+    string,
+    refuses(amqpUrl, "", "localhost", "http://s3cret@localhost"),
+    refuses("RangeError: PATH must hold at least one URL", []),
+    refuses("RangeError: PATH[1] must be an amqp or amqps URL", ["amqp://localhost", "s3cret"]),
+    refuses("TypeError: PATH[1] must be a string, got 5", ["amqp://localhost", 5]),
+  ),
+  pem: unchecked,
+  passphrase: unchecked,
+  tls: all(
+    (path, valid) => publishers.options("RABBIT_TLS")(path, valid),
+    refuses(
+      `${badPem} ERR_OSSL_PEM_NO_START_LINE`,
+      ...[{ ca: "s3cret" }, { cert: "s3cret", key: "s3cret" }],
+    ),
+    refuses(`${badPem} ERR_INVALID_ARG_TYPE`, { ca: 5 }),
+    refuses("RangeError: PATH must have both a cert and its key, or neither", { key: "s3cret" }),
+    refuses("RangeError: options.url must be an amqps URL, as PATH is given", {}),
+  ),
+  mandatory: refuses("TypeError: PATH must be true or false, got GOT", null, 5),
+  channels: all(kinds.between(1, 2_047), outside("a whole number of at least 1", 1.5)),
+  backoff: all(
+    object<BackoffOptions>({
+      duration: required(finiteFrom(0)),
+      factor: positive,
+      jitter: unchecked,
+      steps: whole(0),
+      cap: kinds.above(0),
+      capAfterJitter: kinds.flag,
+      random: func,
+    }),
+    refuses("TypeError: PATH must have a method delayFunc(), got [object Object]", {
+      delayFunc: 1,
+    }),
+  ),
+  httpUrl: all(
+    string,
+    refuses(
+      "RangeError: PATH must be an http or https URL without a user and a password",
+      ...["", "hooks", "ftp://receiver/", "http://shop:s3cret@receiver/"],
+    ),
+  ),
+  headers: all(
+    refuses("TypeError: PATH must be an object, got a string", "1"),
+    refuses("TypeError: PATH must be an object, got GOT", 1),
+  ),
+});
 
-const outboxDoors: Door[] = [
-  constructs(Outbox, [{ store: memory }], ["options", required(options(OUTBOX_OPTIONS))]),
-  method(outbox, "transaction", "rejects", [f], ["work", required(func)]),
+const doors = [
+  constructs(root.Outbox, [{ store: memory }], "options: OUTBOX_OPTIONS"),
+  method(outbox, "transaction", "rejects", [f], "work: func"),
+  method(outbox, "save", "rejects", [tx, message], "tx: transaction, message: oneMessage"),
+  method(outbox, "cancel", "rejects", [idOf(1), tx], "id: uuid, tx?: transaction"),
+  method(outbox, "once", "rejects", ["a", f, tx], "key: storedName, work: func, tx?: transaction"),
+  method(outbox, "committed", "throws", [{}], "tx: transaction"),
   method(
-    outbox,
-    "save",
-    "rejects",
-    [new MemoryTransaction(), message],
-    ["tx", transaction],
-    ["message", required(oneMessage)],
-  ),
-  method(
-    outbox,
-    "cancel",
-    "rejects",
-    [idOf(1), new MemoryTransaction()],
-    ["id", required(uuid)],
-    ["tx", openTransaction],
-  ),
-  method(
-    outbox,
-    "once",
-    "rejects",
-    ["a", f, new MemoryTransaction()],
-    ["key", required(storedName)],
-    ["work", required(func)],
-    ["tx", openTransaction],
-  ),
-  method(outbox, "committed", "throws", [{}], ["tx", transaction]),
-  method(
-    outbox.deadLetters,
+    deadLetters,
     "list",
     "rejects",
     [{ after: { id: idOf(1), updatedAt: 0 } }],
-    ["options", options(LIST_DEAD_LETTERS_OPTIONS)],
+    "options?: LIST_DEAD_LETTERS_OPTIONS",
   ),
-  method(
-    outbox.deadLetters,
-    "replay",
-    "rejects",
-    ["all", { portion: 1 }],
-    ["selection", selection],
-    ["options", options(CHANGE_DEAD_LETTERS_OPTIONS)],
+  ...(["replay", "discard"] as const).map((name) =>
+    method(
+      deadLetters,
+      name,
+      "rejects",
+      ["all", { portion: 1 }],
+      "selection: selection, options?: CHANGE_DEAD_LETTERS_OPTIONS",
+    ),
   ),
-  method(
-    outbox.deadLetters,
-    "discard",
-    "rejects",
-    ["all", { portion: 1 }],
-    ["selection", selection],
-    ["options", options(CHANGE_DEAD_LETTERS_OPTIONS)],
-  ),
-  method(
-    sqlOutbox,
-    "statements",
-    "throws",
-    [{}, message],
-    ["tx", transaction],
-    ["message", required(newMessage)],
-  ),
-];
+  method(sqlOutbox, "statements", "throws", [{}, message], "tx: transaction, message: NEW_MESSAGE"),
 
-const tooLong = (value: number, limits: string): Kind =>
-  except(
-    value,
-    `RangeError: options.claimDuration must be above publishTimeout plus clockSkew, ${limits}`,
-  );
-
-const taskDoors: Door[] = [
-  constructs(
-    Relay,
-    [relaying],
-    [
-      "options",
-      required(
-        all(
-          options(RELAY_OPTIONS),
-          fields({
-            jitter: outside("a finite number of at least 0", Number.POSITIVE_INFINITY),
-            publishTimeout: tooLong(55_000, "60000, got 60000"),
-            claimDuration: tooLong(20_000, "20000, got 20000"),
-          }),
-        ),
-      ),
-    ],
-  ),
-  constructs(Recovery, [locked], ["options", required(options(RECOVERY_OPTIONS))]),
-  constructs(Retention, [locked], ["options", required(options(RETENTION_OPTIONS))]),
+  constructs(root.Relay, [relaying], "options: relayOptions"),
+  constructs(root.Recovery, [locked], "options: RECOVERY_OPTIONS"),
+  constructs(root.Retention, [locked], "options: RETENTION_OPTIONS"),
   ...[recovery, retention].map((each) =>
-    method(each, "run", "rejects", [live], ["signal", required(signal)]),
+    method(each, "run", "rejects", [live], "signal: abortSignal"),
   ),
-  method(
-    relay,
-    "run",
-    "rejects",
-    [live, {}],
-    ["signal", required(signal)],
-    ["options", options(RUN_OPTIONS)],
-  ),
+  method(relay, "run", "rejects", [live, {}], "signal: abortSignal, options?: RUN_OPTIONS"),
   throws(
-    delayAfter,
+    root.delayAfter,
     [1, { duration: 10, factor: 2, cap: 20 }],
-    ["failures", required(whole(1))],
-    [
-      "backoff",
-      required(
-        data<Message["backoff"]>({
-          duration: required(notNegative),
-          factor: required(finiteFrom(1)),
-          cap: required(notNegative),
-        }),
-      ),
-    ],
+    "failures: whole(1), backoff: backoff",
   ),
-];
 
-const postgresDoors: Door[] = [
+  constructs(postgres.PgDatabase, [pool], "pool: methods(connect, query, on, end), onError?: func"),
   constructs(
-    PgDatabase,
-    [pool as never],
-    ["pool", required(methods("connect", "query", "on", "end"))],
-    ["onError", func],
-  ),
-  constructs(
-    PGliteDatabase,
-    [{ query: f, transaction: f, listen: f, close: f } as never],
-    ["pglite", required(methods("query", "transaction", "listen", "close"))],
+    pglite.PGliteDatabase,
+    [embedded],
+    "pglite: methods(query, transaction, listen, close)",
   ),
   rejects(
-    migrate,
+    postgres.migrate,
     [database],
-    ["database", required(methods("query", "transaction"))],
-    ["options", options(POSTGRES_MIGRATE_OPTIONS)],
+    "database: methods(query, transaction), options?: POSTGRES_MIGRATE_OPTIONS",
   ),
   throws(
     postgres.migrationSql,
     [{ from: 1, lock: false }],
-    ["options", options(POSTGRES_MIGRATION_SQL_OPTIONS)],
+    "options?: POSTGRES_MIGRATION_SQL_OPTIONS",
   ),
   constructs(
-    PostgresStore,
+    postgres.PostgresStore,
     [database],
-    ["database", required(methods("query", "transaction"))],
-    ["options", options(POSTGRES_STORE_OPTIONS)],
+    "database: methods(query, transaction), options?: POSTGRES_STORE_OPTIONS",
   ),
-];
-
-const mysqlDatabase = { ...database, readCommitted: f, session: f };
-const mysqlPool = { query: f, execute: f, getConnection: f, end: f, on: () => undefined };
-
-const mysqlDoors: Door[] = [
   constructs(
-    MySqlDatabase,
+    mysql.MySqlDatabase,
     [mysqlPool],
-    ["pool", required(methods("getConnection", "query", "execute", "on", "end"))],
-    ["onError", func],
+    "pool: methods(getConnection, query, execute, on, end), onError?: func",
   ),
-  rejects(
-    mysql.migrate,
-    [mysqlDatabase],
-    ["database", required(methods("session"))],
-    ["options", options(MIGRATE_OPTIONS)],
-  ),
-  throws(
-    mysql.migrationSql,
-    [{ from: 1, lock: false }],
-    ["options", options(MIGRATION_SQL_OPTIONS)],
-  ),
+  rejects(mysql.migrate, [mysqlDatabase], "database: methods(session), options?: MIGRATE_OPTIONS"),
+  throws(mysql.migrationSql, [{ from: 1, lock: false }], "options?: MIGRATION_SQL_OPTIONS"),
   constructs(
-    MySqlStore,
+    mysql.MySqlStore,
     [mysqlDatabase],
-    ["database", required(methods("query", "transaction", "readCommitted"))],
-    ["options", options(MY_SQL_STORE_OPTIONS)],
+    "database: methods(query, transaction, readCommitted), options?: MY_SQL_STORE_OPTIONS",
   ),
-];
 
-const testingDoors: Door[] = [
-  constructs(MemoryStore, [], ["options", options(MEMORY_STORE_OPTIONS)]),
-  constructs(RecordingPublisher, [{}], ["options", options(RECORDING_PUBLISHER_OPTIONS)]),
+  constructs(testing.MemoryStore, [], "options?: MEMORY_STORE_OPTIONS"),
+  constructs(testing.RecordingPublisher, [{}], "options?: RECORDING_PUBLISHER_OPTIONS"),
   throws(
-    faultyStore<MemoryStore>,
+    testing.faultyStore<testing.MemoryStore>,
     [memory, {}],
-    ["store", required(methods("save", "claim"))],
-    ["faults", required(options(STORE_FAULTS))],
+    "store: methods(save, claim), faults: STORE_FAULTS",
   ),
-];
 
-/** The outboxes with everything in them, each in its own kind of database. */
-const pglite_ = { query: f, transaction: f, listen: f, close: f } as never;
-const service = { name: "a", publisher, clock };
-const inMemory = new MemoryOutbox(service);
-const serviceDoors: Door[] = [
+  constructs(postgres.PostgresOutbox, [{ ...service, pool }], "options: POSTGRES_OUTBOX_OPTIONS"),
   constructs(
-    PostgresOutbox,
-    [{ ...service, pool: pool as never }],
-    ["options", required(options(POSTGRES_OUTBOX_OPTIONS))],
-  ),
-  constructs(
-    MySqlOutbox,
+    mysql.MySqlOutbox,
     [{ ...service, pool: mysqlPool }],
-    ["options", required(options(MY_SQL_OUTBOX_OPTIONS))],
+    "options: MY_SQL_OUTBOX_OPTIONS",
   ),
   constructs(
-    PGliteOutbox,
-    [{ ...service, pglite: pglite_ }],
-    ["options", required(options(PGLITE_OUTBOX_OPTIONS))],
+    pglite.PGliteOutbox,
+    [{ ...service, pglite: embedded }],
+    "options: PGLITE_OUTBOX_OPTIONS",
   ),
-  constructs(MemoryOutbox, [service], ["options", required(options(MEMORY_OUTBOX_OPTIONS))]),
-  method(inMemory, "run", "rejects", [live, {}], ["signal", required(signal)]),
-  method(inMemory, "pause", "rejects", ["a"], ["topic", required(storedName)]),
-  method(inMemory, "resume", "rejects", ["a"], ["topic", required(storedName)]),
+  constructs(testing.MemoryOutbox, [service], "options: MEMORY_OUTBOX_OPTIONS"),
+  method(inMemory, "run", "rejects", [live, {}], "signal: abortSignal"),
+  method(inMemory, "pause", "rejects", ["a"], "topic: storedName"),
+  method(inMemory, "resume", "rejects", ["a"], "topic: storedName"),
+
+  publishers.constructs(
+    rabbitmq.RabbitPublisher,
+    [{ url: "amqp://127.0.0.1:9", clock, backoff: { duration: 10 } }],
+    "options: RABBIT_PUBLISHER_OPTIONS",
+  ),
+  publishers.constructs(
+    webhook.WebhookPublisher,
+    [{ url: "http://127.0.0.1:9" }],
+    "options: WEBHOOK_PUBLISHER_OPTIONS",
+  ),
+  constructs(
+    webhook.WebhookVerifier,
+    [{ secrets: `whsec_${"A".repeat(32)}` }],
+    "options: WEBHOOK_VERIFIER_OPTIONS",
+  ),
+  constructs(
+    nats.NatsPublisher,
+    [{ request: f, publish: f }, {}],
+    "connection: methods(request, publish), options?: NATS_PUBLISHER_OPTIONS",
+  ),
+  constructs(
+    kafka.KafkaPublisher,
+    [{ producer: f }, {}],
+    "client: methods(producer), options?: KAFKA_PUBLISHER_OPTIONS",
+  ),
+  constructs(
+    prometheus.OutboxMetrics,
+    [{ store: memory, register }],
+    "options: OUTBOX_METRICS_OPTIONS",
+  ),
+  constructs(
+    webhook.WebhookError,
+    ["refused"],
+    "message: anything, options?: WEBHOOK_ERROR_OPTIONS",
+  ),
+  constructs(
+    rabbitmq.UnconfirmedError,
+    ["the channel closed"],
+    "why: anything, options?: UNCONFIRMED_ERROR_OPTIONS",
+  ),
+  constructs(rabbitmq.RefusedError, [403], "replyCode: anything, options?: REFUSED_ERROR_OPTIONS"),
 ];
 
-const doors = [
-  ...outboxDoors,
-  ...taskDoors,
-  ...postgresDoors,
-  ...mysqlDoors,
-  ...testingDoors,
-  ...serviceDoors,
-];
-
-testBadInput(doors, () => {
+kinds.testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
   expect(relay.status()).toEqual({ held: [], state: "new", attempts: 0, waiting: 0, unwritten: 0 });
+  expect(register.getMetricsAsArray()).toEqual([]);
 });
 
-testEveryExport(
+kinds.testEveryExport(
   new URL("../api/", import.meta.url),
-  { index: root, testing, postgres, pglite, mysql },
+  { index: root, testing, postgres, pglite, mysql, kafka, nats, prometheus, rabbitmq, webhook },
   doors,
   [
     // In the table of clock.
     root.findError,
-    // The guard is right for every value; the error takes what a store makes.
-    StaleFenceError,
+    // Errors that take what a store or a publisher makes.
+    ...[root.StaleFenceError, rabbitmq.UnroutableError, webhook.UnverifiedError],
     // Made by a MemoryStore.
-    MemoryTransaction,
+    testing.MemoryTransaction,
+    "KafkaClient.producer", // of kafkajs
   ],
 );
 
 it("treats an explicit undefined as a missing option", () => {
   const undef = undefined;
   expect(() => {
-    new Outbox({ store: memory, transaction: undef, onCommitted: undef, clock: undef });
-    new Relay({ ...relaying, workers: undef, listen: undef, logger: undef, random: undef });
-    new Recovery({ ...locked, fence: undef, minRound: undef, batch: undef, interval: undef });
-    new Retention({ ...locked, olderThan: undef, batch: undef, leaseDuration: undef });
-    new PostgresStore(database, { prefix: undef, order: undef });
-    new MemoryStore({ order: undef });
+    new root.Outbox({ store: memory, transaction: undef, onCommitted: undef, clock: undef });
+    new root.Relay({ ...relaying, workers: undef, listen: undef, logger: undef, random: undef });
+    new root.Recovery({ ...locked, fence: undef, minRound: undef, batch: undef, interval: undef });
+    new root.Retention({ ...locked, olderThan: undef, batch: undef, leaseDuration: undef });
+    new postgres.PostgresStore(database, { prefix: undef, order: undef });
+    new testing.MemoryStore({ order: undef });
   }).not.toThrow();
 });

@@ -260,7 +260,7 @@ it("a publisher to RabbitMQ draws its delays from its randomness", async () => {
   const onError = (error: unknown): void => void errors.push(error);
   await using _ = new RabbitPublisher({ url: "amqp://127.0.0.1:9", clock, random, onError });
   for (let attempt = 1; attempt <= 3; attempt++) {
-    await vi.waitUntil(() => errors.length >= attempt);
+    await expect.poll(() => errors.length).toBeGreaterThanOrEqual(attempt);
     await clock.step(10_000);
   }
   expect(random).toHaveBeenCalled();

@@ -134,7 +134,7 @@ it("shares a notification between the commits that come while one is under way",
   await Promise.all([1, 2, 3, 4].map(save));
   expect(notify).toHaveBeenCalledTimes(1);
   settle.shift()?.();
-  await vi.waitFor(() => expect(notify).toHaveBeenCalledTimes(2));
+  await expect.poll(() => notify).toHaveBeenCalledTimes(2);
   settle.shift()?.();
   await new Promise(setImmediate);
   expect(notify).toHaveBeenCalledTimes(2);

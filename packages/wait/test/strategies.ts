@@ -1,12 +1,6 @@
-import type { Kinds } from "@holdfast/kit";
 import { Backoff, type BackoffStrategy } from "@holdfast/wait";
 import * as exported from "@holdfast/wait/strategies";
-import { finiteFrom, type Kind, optionsOf, required } from "../../../test/bad-input.ts";
-import { ATTEMPT_BACKOFF_OPTIONS } from "../src/strategies/attempt-backoff.ts";
-import { BINARY_EXPONENTIAL_BACKOFF_OPTIONS } from "../src/strategies/binary-exponential-backoff.ts";
-import { DECORRELATED_JITTER_BACKOFF_OPTIONS } from "../src/strategies/decorrelated-jitter-backoff.ts";
-import { GRPC_BACKOFF_OPTIONS } from "../src/strategies/grpc-backoff.ts";
-import { SYMMETRIC_JITTER_BACKOFF_OPTIONS } from "../src/strategies/symmetric-jitter-backoff.ts";
+import { finiteFrom, type Kind } from "../../../test/bad-input.ts";
 
 /** The values that an option `jitter` may have. */
 export const jitterForm: Kind = (path, valid) =>
@@ -32,8 +26,6 @@ type OptionsOf<Name extends StrategyName> = NonNullable<ConstructorParameters<Ex
 interface Row<Options> {
   /** A value for each option, none of them its default. */
   readonly options: { readonly [Name in keyof Options]-?: NonNullable<Options[Name]> };
-  /** The values that the options may have. */
-  readonly kinds: Kinds<Options>;
   /** Whether `new Strategy()` is an error. */
   readonly needsOptions: boolean;
 }
@@ -45,27 +37,22 @@ const spread = { cap: 700, jitter: 0.5, capAfterJitter: true, random };
 const ROWS: { readonly [Name in StrategyName]: Row<OptionsOf<Name>> } = {
   AttemptBackoff: {
     options: { duration: 100, factor: 3, cap: 700, spread: true, random },
-    kinds: ATTEMPT_BACKOFF_OPTIONS,
     needsOptions: false,
   },
   BinaryExponentialBackoff: {
     options: { slotTime: 100, backoffLimit: 2, attemptLimit: 9, random },
-    kinds: BINARY_EXPONENTIAL_BACKOFF_OPTIONS,
     needsOptions: true,
   },
   DecorrelatedJitterBackoff: {
     options: { duration: 100, factor: 2, cap: 700, random },
-    kinds: DECORRELATED_JITTER_BACKOFF_OPTIONS,
     needsOptions: true,
   },
   GrpcBackoff: {
     options: { duration: 100, factor: 3, ...spread },
-    kinds: GRPC_BACKOFF_OPTIONS,
     needsOptions: false,
   },
   SymmetricJitterBackoff: {
     options: { duration: 100, factor: 3, steps: 5, ...spread },
-    kinds: SYMMETRIC_JITTER_BACKOFF_OPTIONS,
     needsOptions: false,
   },
 };
@@ -74,23 +61,24 @@ const ROWS: { readonly [Name in StrategyName]: Row<OptionsOf<Name>> } = {
 export interface StrategyCase {
   readonly Strategy: new (options: never) => BackoffStrategy;
   readonly options: object;
-  readonly kind: Kind;
+  /** Its parameter, for the table of bad input. */
+  readonly declared: string;
 }
 
 /** The strategies of `/strategies`. */
 export const FURTHER_STRATEGIES: readonly StrategyCase[] = Object.entries(ROWS).map(
-  ([name, { options, kinds, needsOptions }]) => {
-    const kind = optionsOf(kinds as Kinds<object>, { jitterForm });
+  ([name, { options, needsOptions }]) => {
+    const table = name.replaceAll(/(?<=.)[A-Z]/g, "_$&").toUpperCase();
     return {
       Strategy: Reflect.get(exported, name) as StrategyCase["Strategy"],
       options,
-      kind: needsOptions ? required(kind) : kind,
+      declared: `options${needsOptions ? "" : "?"}: ${table}_OPTIONS`,
     };
   },
 );
 
 /** All strategies: class and options. */
-export const STRATEGIES: readonly Omit<StrategyCase, "kind">[] = [
+export const STRATEGIES: readonly Omit<StrategyCase, "declared">[] = [
   { Strategy: Backoff, options: { duration: 100, factor: 3, steps: 5, ...spread } },
   ...FURTHER_STRATEGIES,
 ];

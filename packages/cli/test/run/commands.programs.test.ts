@@ -9,7 +9,7 @@ import { manifestFile, Supervised } from "./supervised.ts";
 
 const directory = tempFolder();
 
-describe("commands beside holdfast run FILE", { timeout: 240_000 }, () => {
+describe("commands beside holdfast run FILE", () => {
   test("status, logs and restart ask the running supervisor", async () => {
     const run = new Supervised(`
 processes:

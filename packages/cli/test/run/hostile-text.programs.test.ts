@@ -44,7 +44,7 @@ it.each([
   expect([code, lines.length > 0]).toEqual([2, true]);
 });
 
-describe("text of a file is printed without escape codes", { timeout: 240_000 }, () => {
+describe("text of a file is printed without escape codes", () => {
   const texts = [
     `grace: "a${ESCAPES}"\nprocesses: {}`,
     `"a${ESCAPES}b": 1\nprocesses: {}`,
@@ -173,7 +173,7 @@ ${NAMES.map((name, index) => `  e${index}: { availability: { restart: ${name} },
   });
 });
 
-describe("a file that is read", { timeout: 240_000 }, () => {
+describe("a file that is read", () => {
   const times = (count: number, text: string) => text.repeat(count);
 
   it.each([
@@ -270,7 +270,7 @@ describe("a file that is read", { timeout: 240_000 }, () => {
   });
 });
 
-describe("other users of the machine", { timeout: 240_000 }, () => {
+describe("other users of the machine", () => {
   it("see no output of a process on any page", async () => {
     const secret = "the-s3cret-words";
     const run = new Supervised(`

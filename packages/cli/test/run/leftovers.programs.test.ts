@@ -3,21 +3,23 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isAlive, survivors } from "../../../../test/processes.ts";
 import { tempFolder } from "../../../../test/temp-folder.ts";
-import { Holdfast, holdfast } from "../holdfast.ts";
+import { Holdfast, holdfast, limited } from "../holdfast.ts";
 import { Supervised } from "./supervised.ts";
 
 const told = join(tempFolder(), "told");
 
-/** A process that starts a daemon with a session of its own, says its pid, and goes on. */
+/** A process that starts a daemon with a session of its own, and goes on when that has said its pid. */
 const daemon = (rest: string): string =>
-  `setsid sh -c 'trap "echo > ${told}; exit" TERM; echo daemon $$; exec 2> /dev/null; while :; do sleep 0.05; done' & ${rest}`;
+  `export UP=${told}.$$; setsid sh -c 'trap "echo > ${told}; exit" TERM; echo daemon $$; touch $UP; exec 2> /dev/null; while :; do sleep 0.05; done' & until test -e $UP; do sleep 0.05; done; ${rest}`;
 
 function manifest(rest: string, more = ""): string {
   return `processes: { web: { shell: ${JSON.stringify(daemon(rest))}${more} } }`;
 }
 
+const DAEMON = /daemon (\d+)/;
+
 async function daemonIn(run: Holdfast): Promise<number> {
-  const [, pid] = await run.printed(/daemon (\d+)/);
+  const [, pid] = await run.printed(DAEMON);
   onTestFinished(() => {
     if (isAlive(Number(pid))) process.kill(Number(pid), "SIGKILL");
   });
@@ -26,25 +28,17 @@ async function daemonIn(run: Holdfast): Promise<number> {
 
 describe.skipIf(process.platform !== "linux")("a daemon with a session of its own", () => {
   test.each([
-    ["SIGTERM", manifest("wait"), [], (run: Supervised) => run.kill("SIGTERM")],
-    ["SIGQUIT", manifest("wait"), [], (run: Supervised) => run.kill("SIGQUIT")],
-    ["the end of its time", manifest("wait"), ["--for", "2s"], () => undefined],
-    [
-      "the end of its processes",
-      manifest("sleep 1; exit 0", ", restart: Never"),
-      [],
-      () => undefined,
-    ],
-    [
-      "the end of one process",
-      manifest("sleep 1; exit 3", ", exitOnEnd: true"),
-      [],
-      () => undefined,
-    ],
-  ])("is left alone by the next start after a run that ended by %s", async (_, yaml, args, end) => {
-    const run = new Supervised(yaml, args);
+    ["SIGTERM", manifest("wait")],
+    ["SIGQUIT", manifest("wait")],
+    ["the end of its time", manifest("wait")],
+    ["the end of its processes", manifest("exit 0", ", restart: Never")],
+    ["the end of one process", manifest("exit 3", ", exitOnEnd: true")],
+  ])("is left alone by the next start after a run that ended by %s", async (name, yaml) => {
+    const start = (limit?: string) =>
+      new Supervised(yaml, limit === undefined ? [] : ["--for", limit]);
+    const run = name === "the end of its time" ? (await limited(DAEMON, start)).run : start();
     const pid = await daemonIn(run);
-    end(run);
+    if (name === "SIGTERM" || name === "SIGQUIT") run.kill(name);
     await run.ended();
     expect(isAlive(pid)).toBe(true);
     run.edit("processes: { other: { shell: echo other, restart: Never } }");

@@ -74,7 +74,7 @@ function filesBelow(folder: string): Record<string, string> {
   );
 }
 
-describe("the folder of the supervisors", { timeout: 240_000 }, () => {
+describe("the folder of the supervisors", () => {
   const victim = ({ temporary }: Machine) => join(temporary, "victim");
   const cases: [name: string, seize: (machine: Machine) => void][] = [
     ["is a link", (it) => linkInPlaceOf(it.base, victim(it))],
@@ -210,7 +210,7 @@ describe("the folder of the supervisors", { timeout: 240_000 }, () => {
   });
 });
 
-describe("an answer of another process", { timeout: 240_000 }, () => {
+describe("an answer of another process", () => {
   async function supervised(answer: RequestListener) {
     const world = await machine(answer);
     writeFileSync(join(world.holders, LIVING), JSON.stringify(world.entry), { mode: 0o600 });
@@ -280,8 +280,8 @@ describe("an answer of another process", { timeout: 240_000 }, () => {
       const outcome = expect(ended).rejects.toThrow(
         `process ${process.pid} did not answer within 10s`,
       );
-      await vi.waitFor(() => expect(asked.length).toBe(before + 1));
-      if (answer === begin) await vi.waitFor(() => expect(begun).toBe(1));
+      await expect.poll(() => asked.length).toBe(before + 1);
+      if (answer === begin) await expect.poll(() => begun).toBe(1);
       await clock.step(9_999);
       expect(clock.waiters()).toBe(1);
       await clock.step(1);

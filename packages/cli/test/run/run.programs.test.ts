@@ -25,8 +25,6 @@ import { manifestFile, Supervised } from "./supervised.ts";
 
 // Processes, files and time are real here. All that is waited for is a condition.
 
-/** For a machine that is busy with other things. */
-const PATIENT = { timeout: 240_000 };
 const hasTerminal = existsSync("/usr/bin/script") && process.platform === "linux";
 
 const directory = tempFolder();
@@ -35,7 +33,7 @@ const directory = tempFolder();
 const STUBBORN = `'trap "" TERM INT; echo up; while :; do sleep 0.05; done'`;
 const SLEEPER = "processes: { steady: { command: [sleep, 1000] } }\n";
 
-describe("holdfast run", PATIENT, () => {
+describe("holdfast run", () => {
   test("ends with 0 when all processes have completed, and prints their output on stdout", async () => {
     const run = new Supervised(`
 processes:
@@ -180,13 +178,13 @@ processes:
   });
 });
 
-describe("the end of a process", PATIENT, () => {
+describe("the end of a process", () => {
   test("gives the grace to the whole group, also behind a shell whose first process ends at once", async () => {
     const flag = join(directory, "clean");
     const server = `trap "sleep 0.3; echo > ${flag}; exit" TERM; echo up; while :; do sleep 0.05; done`;
     const file = join(directory, "server.sh");
     writeFileSync(file, server);
-    const run = new Supervised(`processes: { web: { shell: 'sh ${file} & wait' } }`);
+    const run = new Supervised(`processes: { web: { shell: 'sh ${file} & wait', grace: 10m } }`);
     await run.printed(/web \| up/);
     run.kill("SIGTERM");
     expect((await run.ended()).code).toBe(128 + 15);
@@ -209,8 +207,8 @@ processes:
       // It reports the signals, and ends at the line that the supervisor prints after its own stop.
       const end = join(tempFolder(onTestFinished), "end");
       const traps = ["TERM", "USR1", "HUP", "INT"].map((name) => `trap 'echo got ${name}' ${name}`);
-      const rest = `${traps.join("; ")}; echo up; until test -e ${end}; do sleep 0.05; done`;
-      const shell = `sh -c "${rest}" & sleep 0.5; exit 1`;
+      const rest = `${traps.join("; ")}; touch ${end}.up; until test -e ${end}; do sleep 0.05; done`;
+      const shell = `sh -c "${rest}" & until test -e ${end}.up; do sleep 0.05; done; exit 1`;
       const run = new Supervised(
         JSON.stringify({ processes: { web: { shell, stopSignal, grace: "1m" } } }),
       );
@@ -236,7 +234,7 @@ processes:
   test("continues a process that is suspended, so that it can use its grace", async () => {
     const run = new Supervised(`
 processes:
-  web: { shell: 'trap "echo clean; exit" TERM; echo up; while :; do sleep 0.05; done' }
+  web: { shell: 'trap "echo clean; exit" TERM; echo up; while :; do sleep 0.05; done', grace: 10m }
 `);
     const pid = await run.pidOf("web");
     await run.printed(/web \| up/);
@@ -258,7 +256,7 @@ processes:
   });
 });
 
-describe("the signals of holdfast run", PATIENT, () => {
+describe("the signals of holdfast run", () => {
   // The second before it is the matter of signals.test.ts.
   test("kill at a second one more than 1 s after the first", async () => {
     const run = new Supervised(`processes: { web: { shell: ${STUBBORN} } }`, ["--grace", "10m"]);
@@ -339,7 +337,7 @@ describe("the signals of holdfast run", PATIENT, () => {
   );
 });
 
-describe("the output of processes", PATIENT, () => {
+describe("the output of processes", () => {
   const noisy = `
 processes:
   web: { shell: 'printf "\\033[31mred\\033[0m bell\\007\\n"; head -c 40000 /dev/zero | tr "\\0" x', restart: Never }
@@ -396,7 +394,7 @@ processes:
   });
 });
 
-describe("a manifest that changes", PATIENT, () => {
+describe("a manifest that changes", () => {
   test("restarts what has another program, and leaves what has other limits", async () => {
     const run = new Supervised(SLEEPER);
     const first = await run.pidOf("steady");
@@ -471,7 +469,7 @@ describe("a manifest that changes", PATIENT, () => {
   });
 });
 
-describe("a process that cannot start", PATIENT, () => {
+describe("a process that cannot start", () => {
   test.each([
     [
       "command: sleep 5",
@@ -518,7 +516,7 @@ describe("a process that cannot start", PATIENT, () => {
   });
 });
 
-describe("probes", PATIENT, () => {
+describe("probes", () => {
   const server = (host: string) =>
     `require("http").createServer((_, response) => { response.statusCode = require("fs").existsSync(process.argv[1]) ? 200 : 503; response.end(); }).listen(process.env.PORT, "${host}")`;
 
@@ -561,7 +559,7 @@ processes:
   });
 });
 
-describe("one supervisor per manifest", PATIENT, () => {
+describe("one supervisor per manifest", () => {
   test("is enough: a second one says who holds it", async () => {
     const run = new Supervised(SLEEPER);
     await run.pidOf("steady");
@@ -616,7 +614,7 @@ processes:
   );
 });
 
-describe("the page", PATIENT, () => {
+describe("the page", () => {
   test("has its first state in the HTML, and shows changes as they come", async () => {
     const run = new Supervised(SLEEPER);
     const pid = await run.pidOf("steady");
@@ -640,10 +638,15 @@ describe("the page", PATIENT, () => {
 
 const unshare = spawnSync("unshare", ["-fp", "--mount-proc", "true"]).status === 0;
 
-test.skipIf(!unshare)("as process 1 it warns, and leaves nothing", PATIENT, async () => {
-  const file = manifestFile("processes: { web: { shell: 'echo up; exec sleep 1000' } }");
+test.skipIf(!unshare)("as process 1 it warns, and leaves nothing", async () => {
+  const up = join(directory, "up");
+  const file = manifestFile(`
+processes:
+  web: { shell: 'echo up; touch ${up}; exec sleep 1000' }
+  end: { shell: 'until test -e ${up}; do sleep 0.05; done', exitOnEnd: true }
+`);
   const main = new URL("../../dist/main.js", import.meta.url).pathname;
-  const run = [process.execPath, main, "run", file, "--for", "300ms"];
+  const run = [process.execPath, main, "run", file];
   const child = spawn("unshare", ["-fp", "--kill-child", "--mount-proc", ...run], {
     env: { ...process.env, XDG_RUNTIME_DIR: directory },
   });

@@ -401,7 +401,7 @@ describe("the end of a server", () => {
     expect(isClosed).toBe(false);
     await clock.step(1);
     // Node itself cuts it off after a minute.
-    await vi.waitFor(() => expect(isClosed).toBe(true), 20_000);
+    await expect.poll(() => isClosed, { timeout: 50_000 }).toBe(true);
     await Promise.all([closed, cut]);
     expect(clock.waiters()).toBe(0);
   });

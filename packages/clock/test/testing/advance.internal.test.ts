@@ -24,7 +24,7 @@ describe("a parked step", () => {
     const clock = new FakeClock();
     const hold = clock.hold();
     const outcome = clock.step(1).catch((error: unknown) => error);
-    await vi.waitUntil(() => calls.length > 0);
+    await expect.poll(() => calls).not.toEqual([]);
     return { calls, cancelled, hold, outcome };
   };
 

@@ -12,7 +12,7 @@ describe("PostgresLock on PGlite", () => {
   let pglite: Awaited<ReturnType<typeof emptyPGlite>>;
   beforeAll(async () => {
     pglite = await emptyPGlite();
-  }, 120_000);
+  });
   afterAll(() => pglite.close());
 
   testSqlLock({

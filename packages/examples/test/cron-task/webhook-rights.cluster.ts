@@ -158,5 +158,4 @@ ownServerTest(
     expect(cluster.denied).toEqual([]);
     expect(cluster.used).toEqual(cluster.granted);
   },
-  120_000,
 );

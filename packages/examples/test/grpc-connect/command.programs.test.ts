@@ -5,12 +5,9 @@ import { Program } from "../program.ts";
 // Processes, sockets and time are real here. The program ends by itself only if nothing is left in it:
 // no process, no socket and no timer.
 
-/** For a machine that is busy with other things. */
-const PATIENT = { timeout: 240_000 };
-
 const MAIN = "grpc-connect/main.js";
 
-describe.concurrent("the program", PATIENT, () => {
+describe.concurrent("the program", () => {
   const short = ["--initial", "20ms", "--hold", "50ms", "--seed", "1"];
 
   it("plays its script, follows the protocol and leaves nothing", async ({ expect }) => {

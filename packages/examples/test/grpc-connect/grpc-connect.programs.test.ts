@@ -19,9 +19,6 @@ import { type Behaviour, Peer } from "../../src/grpc-connect/peer.ts";
 // Processes, sockets and time are real here. A machine that pauses makes things later, never sooner, so
 // nothing is said of how late they are.
 
-/** For a machine that is busy with other things. */
-const PATIENT = { timeout: 240_000 };
-
 /** Longer than any pause: an attempt that must not time out does not. */
 const NO_HURRY = 50_000;
 
@@ -34,7 +31,7 @@ beforeEach(async () => {
   peer = await Peer.open();
   stop = new AbortController();
   pids = new Set();
-}, PATIENT.timeout);
+});
 
 async function become(behaviour: Behaviour): Promise<void> {
   await peer.become(behaviour);
@@ -44,7 +41,7 @@ async function become(behaviour: Behaviour): Promise<void> {
 /** Fails unless every connection to the peer is closed a moment later. Other tests of this process have others. */
 async function expectSocketsClosed(): Promise<void> {
   if (!canCountSockets) return;
-  await poll(() => socketsTo(peer.port) === 0, { timeout: PATIENT.timeout });
+  await poll(() => socketsTo(peer.port) === 0, { timeout: 240_000 });
 }
 
 afterEach(async () => {
@@ -54,7 +51,7 @@ afterEach(async () => {
     await peer[Symbol.asyncDispose]();
   }
   expect(await survivors([...pids])).toEqual([]);
-}, PATIENT.timeout);
+});
 
 /** A client of the peer that notes what it is told. */
 function client() {
@@ -76,7 +73,7 @@ function gapsOf(attempts: readonly ConnectAttempt[]) {
 
 const backoff = { duration: 50, factor: 2 };
 
-describe("a peer that", PATIENT, () => {
+describe("a peer that", () => {
   it("refuses is retried after each delay, until it accepts", async () => {
     const { attempts, connect } = client();
     const errors: unknown[] = [];
@@ -178,7 +175,7 @@ describe("a peer that", PATIENT, () => {
   });
 });
 
-describe("a session", PATIENT, () => {
+describe("a session", () => {
   it("is not opened for an aborted signal", async () => {
     stop.abort("early");
     await expect(connectHttp2("http://127.0.0.1:1", stop.signal)).rejects.toBe("early");
@@ -201,7 +198,7 @@ describe("a session", PATIENT, () => {
   });
 });
 
-it("a peer rejects with the port in use", PATIENT, async () => {
+it("a peer rejects with the port in use", async () => {
   await become("accept");
   await expect(Peer.open(peer.port)).rejects.toThrow(
     `the server cannot listen on port ${peer.port}: another program has taken it`,

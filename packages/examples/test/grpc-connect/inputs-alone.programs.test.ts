@@ -8,9 +8,7 @@ import { refuseMachine } from "../refuse-machine.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
-it("is a function of its clock and its seed, beside a peer with real sockets", {
-  timeout: 60_000,
-}, async () => {
+it("is a function of its clock and its seed, beside a peer with real sockets", async () => {
   const clock = new FakeClock();
   const stdout = new PassThrough();
   const printed = text(stdout);

@@ -10,10 +10,7 @@ import { Program } from "../program.ts";
 
 const MAIN = "recipes/main.js";
 
-/** Room for a busy machine. */
-const PATIENT = { timeout: 60_000 };
-
-describe.concurrent("the command line of the recipes", PATIENT, () => {
+describe.concurrent("the command line of the recipes", () => {
   it("lists all recipes and exits with 2 for invalid arguments", ({ expect }) => {
     const main = fileURLToPath(new URL(`../../dist/${MAIN}`, import.meta.url));
     const run = (...args: string[]) =>

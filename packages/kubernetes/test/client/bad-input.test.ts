@@ -1,20 +1,5 @@
-import { builtIn, ensureCrd, KubeClient, type KubeObject, metadataOf } from "@holdfast/kubernetes";
+import { builtIn, KubeClient, type KubeObject, metadataOf } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
-import * as kinds from "../../../../test/bad-input.ts";
-import {
-  APPLY_OPTIONS,
-  CALL_OPTIONS,
-  DELETE_COLLECTION_OPTIONS,
-  DELETE_OPTIONS,
-  LIST_OPTIONS,
-  READ_OPTIONS,
-  REQUEST_OPTIONS,
-  UPGRADE_OPTIONS,
-  WATCH_OPTIONS,
-  WRITE_OPTIONS,
-} from "../../src/client/call-options.ts";
-import { KUBE_CLIENT_OPTIONS } from "../../src/client/kube-client-options.ts";
-import { options } from "../option-kinds.ts";
 import { expectNoSecret, SECRET_DATA, safeErrorOf } from "../secrets.ts";
 import { scriptedTransport } from "./scripted-transport.ts";
 
@@ -22,107 +7,7 @@ const { transport, requests } = scriptedTransport({});
 const client = new KubeClient({ transport });
 const ConfigMap = builtIn<KubeObject & { data?: object }>("v1", "ConfigMap");
 const ANN = { metadata: { namespace: "default", name: "ann" } };
-
-const isObject = kinds.anyObject;
-const resource: kinds.Kind = (path, valid) =>
-  isObject(path, valid).concat(kinds.fields({ kind: kinds.text, plural: kinds.text })(path, valid));
-const crd = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "a.b.c" },
-  spec: {
-    group: "b.c",
-    scope: "Cluster",
-    names: { kind: "A", plural: "as" },
-    versions: [{ name: "v1", served: true, storage: true }],
-  },
-};
 const stored = { metadata: { ...ANN.metadata, resourceVersion: "7" } };
-const resourceDoor = ["resource", resource] as const;
-const object = ["object", isObject] as const;
-const unchecked = ["ref", kinds.unchecked] as const;
-const { method } = kinds;
-
-kinds.testBadInput(
-  [
-    kinds.constructs(KubeClient, [{ transport }], ["options", options(KUBE_CLIENT_OPTIONS)]),
-    method(client, "get", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
-      "options",
-      options(READ_OPTIONS),
-    ]),
-    method(client, "find", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
-      "options",
-      options(READ_OPTIONS),
-    ]),
-    method(client, "list", "throws", [ConfigMap, {}], resourceDoor, [
-      "options",
-      options(LIST_OPTIONS),
-    ]),
-    method(client, "watch", "throws", [ConfigMap, {}], resourceDoor, [
-      "options",
-      options(WATCH_OPTIONS),
-    ]),
-    method(client, "create", "rejects", [ConfigMap, ANN, {}], resourceDoor, object, [
-      "options",
-      options(WRITE_OPTIONS),
-    ]),
-    method(client, "update", "rejects", [ConfigMap, stored, {}], resourceDoor, object, [
-      "options",
-      options(WRITE_OPTIONS),
-    ]),
-    method(
-      client,
-      "patch",
-      "rejects",
-      [ConfigMap, "a/b", {}, {}],
-      resourceDoor,
-      unchecked,
-      ["patch", isObject],
-      ["options", options(WRITE_OPTIONS)],
-    ),
-    method(client, "apply", "rejects", [ConfigMap, ANN, {}], resourceDoor, object, [
-      "options",
-      options(APPLY_OPTIONS),
-    ]),
-    method(
-      client,
-      "modify",
-      "rejects",
-      [ConfigMap, "a/b", () => {}, {}],
-      resourceDoor,
-      unchecked,
-      ["change", kinds.func],
-      ["options", options(WRITE_OPTIONS)],
-    ),
-    method(client, "upgradeToApply", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
-      "options",
-      options(UPGRADE_OPTIONS),
-    ]),
-    method(client, "delete", "rejects", [ConfigMap, "a/b", {}], resourceDoor, unchecked, [
-      "options",
-      options(DELETE_OPTIONS),
-    ]),
-    method(client, "deleteCollection", "rejects", [ConfigMap, {}], resourceDoor, [
-      "options",
-      options(DELETE_COLLECTION_OPTIONS),
-    ]),
-    method(
-      client,
-      "request",
-      "rejects",
-      [{ path: "/version" }],
-      ["options", options(REQUEST_OPTIONS)],
-    ),
-    kinds.rejects(
-      ensureCrd,
-      [client, crd, {}],
-      ["client", kinds.methods("find", "create", "modify", "list")],
-      ["crd", kinds.named("crd", isObject)],
-      ["options", options(CALL_OPTIONS)],
-    ),
-  ],
-  () => expect(requests).toEqual([]),
-);
 
 describe("a reference", () => {
   it.each([

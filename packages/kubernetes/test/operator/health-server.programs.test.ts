@@ -49,7 +49,7 @@ describe("HealthServer", () => {
       const running = server.run(stop.signal, { ref });
       await server.ready();
       // A server that has ended is in the list until its handle is closed.
-      await vi.waitFor(() => expect(servers() - before).toBe(more));
+      await expect.poll(() => servers() - before).toBe(more);
       stop.abort();
       await running;
     }
@@ -238,8 +238,7 @@ describe("connections of a HealthServer", () => {
     };
     subscribe("http.server.request.start", add);
     return {
-      reach: (least: number) =>
-        vi.waitFor(() => expect(count).toBeGreaterThanOrEqual(least), { timeout: 60_000 }),
+      reach: (least: number) => expect.poll(() => count).toBeGreaterThanOrEqual(least),
       [Symbol.dispose]: () => void unsubscribe("http.server.request.start", add),
     };
   };
@@ -300,7 +299,7 @@ describe("connections of a HealthServer", () => {
       for (const socket of sockets) socket.resume().on("error", () => {});
       await answer;
       const open = (): number => sockets.filter((socket) => !socket.destroyed).length;
-      await vi.waitFor(() => expect(open()).toBeLessThanOrEqual(100), { timeout: 60_000 });
+      await expect.poll(open).toBeLessThanOrEqual(100);
       for (const socket of [...sockets, probe]) socket.destroy();
     }),
   );
@@ -349,13 +348,13 @@ describe("connections of a HealthServer", () => {
       using read = readRequests();
       const first = Array.from({ length: 50 }, () => fetch(`${url}/metrics`));
       await read.reach(50);
-      await vi.waitFor(() => expect(runs).toHaveLength(1), { timeout: 60_000 });
+      await expect.poll(() => runs).toHaveLength(1);
       runs[0]?.("up 1\n");
       const texts = await Promise.all((await Promise.all(first)).map((one) => one.text()));
       expect(new Set(texts)).toEqual(new Set(["up 1\n"]));
       expect(runs).toHaveLength(1);
       const next = fetch(`${url}/metrics`);
-      await vi.waitFor(() => expect(runs).toHaveLength(2), { timeout: 60_000 });
+      await expect.poll(() => runs).toHaveLength(2);
       expect(realClock.monotonic() - start).toBeGreaterThanOrEqual(1_000);
       runs[1]?.("up 2\n");
       expect(await (await next).text()).toBe("up 2\n");
@@ -385,7 +384,7 @@ describe("connections of a HealthServer", () => {
     await serving({ metrics }, async (url) => {
       using read = readRequests();
       const first = fetch(`${url}/metrics`);
-      await vi.waitFor(() => expect(runs).toHaveLength(1), { timeout: 60_000 });
+      await expect.poll(() => runs).toHaveLength(1);
       monotonic.mockReturnValue(start + 29_999);
       const second = fetch(`${url}/metrics`);
       await read.reach(2);
@@ -394,7 +393,7 @@ describe("connections of a HealthServer", () => {
       monotonic.mockReturnValue(start + 30_000);
       // The connection of the probe may have been closed as idle on a machine that stands still.
       const third = fetch(`${url}/metrics`).catch(() => fetch(`${url}/metrics`));
-      await vi.waitFor(() => expect(runs).toHaveLength(2), { timeout: 60_000 });
+      await expect.poll(() => runs).toHaveLength(2);
       runs[0]?.("up 1\n");
       expect(await (await first).text()).toBe("up 1\n");
       expect(await (await second).text()).toBe("up 1\n");

@@ -225,7 +225,7 @@ describe("conditions and Events on any cluster", () => {
     expect(third.status?.conditions).toEqual([
       expect.objectContaining({ type: "Ready", status: "True", observedGeneration: 1 }),
     ]);
-    const args = ["bucket/conditions", "--for=condition=Ready", "--timeout=20s", "-n", namespace];
+    const args = ["bucket/conditions", "--for=condition=Ready", "--timeout=60s", "-n", namespace];
     expect(await named.kubectl("wait", ...args)).toContain("condition met");
   });
 

@@ -1,45 +1,7 @@
-import { atUrl, fromKubeConfig, fromKubectl, inCluster } from "@holdfast/kubernetes";
+import { atUrl, inCluster } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
-import * as kinds from "../../../../test/bad-input.ts";
-import { AT_URL_OPTIONS } from "../../src/transport/at-url.ts";
-import { FROM_KUBECTL_OPTIONS } from "../../src/transport/from-kubectl.ts";
-import { IN_CLUSTER_OPTIONS } from "../../src/transport/in-cluster.ts";
-import { TRANSPORT_OPTIONS } from "../../src/transport/transport-options.ts";
 import { certificates } from "../certificates/certificates.ts";
-import { options } from "../option-kinds.ts";
 import { expectNoSecret, TOKEN } from "../secrets.ts";
-
-const config = {
-  getCurrentCluster: () => ({ server: "https://a" }),
-  applyToHTTPSOptions: () => Promise.resolve(),
-};
-kinds.testBadInput(
-  [
-    kinds.throws(
-      atUrl,
-      ["http://a", { impersonate: { user: "ann" } }],
-      ["url", kinds.unchecked],
-      ["options", options(AT_URL_OPTIONS)],
-    ),
-    kinds.throws(
-      inCluster,
-      [{ env: { KUBERNETES_SERVICE_HOST: "a" } }],
-      ["options", options(IN_CLUSTER_OPTIONS)],
-    ),
-    kinds.throws(
-      fromKubeConfig,
-      [config, {}],
-      ["config", kinds.methods("getCurrentCluster", "applyToHTTPSOptions")],
-      ["options", options(TRANSPORT_OPTIONS)],
-    ),
-    kinds.throws(
-      fromKubectl,
-      [{ kubectl: "/nowhere/kubectl" }],
-      ["options", options(FROM_KUBECTL_OPTIONS)],
-    ),
-  ],
-  () => {},
-);
 
 describe("a client certificate is refused", () => {
   const [cert, key] = [certificates.client.cert, certificates.client.key];

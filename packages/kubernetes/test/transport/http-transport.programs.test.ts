@@ -69,7 +69,7 @@ describe("a request", () => {
     for (let i = 0; i < 3; i++) await textOf(transport);
     expect(server.connections()).toBe(1);
     await transport.closeIdle?.();
-    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    await expect.poll(() => server.sockets.size).toBe(0);
     expect(await textOf(transport)).toBe("{}");
     await transport.closeIdle?.();
   });
@@ -166,7 +166,7 @@ describe("a request", () => {
       isHeld = false;
       await expect(post()).rejects.toBe(lost);
       expect(server.requests.length).toBe(1);
-      await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+      await expect.poll(() => server.sockets.size).toBe(0);
     });
   });
 
@@ -215,7 +215,7 @@ describe("an abort", () => {
     const stop = new AbortController();
     await using server = await testServer(() => stop.abort(reason));
     await expect(atUrl(server.url).send(GET, stop.signal)).rejects.toBe(reason);
-    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    await expect.poll(() => server.sockets.size).toBe(0);
     expect(abortListeners(stop.signal)).toBe(0);
   });
 
@@ -234,7 +234,7 @@ describe("an abort", () => {
     };
     await expect(read()).rejects.toBe(reason);
     expect(chunks).toEqual(["one"]);
-    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    await expect.poll(() => server.sockets.size).toBe(0);
     expect(abortListeners(stop.signal)).toBe(0);
   });
 
@@ -276,7 +276,7 @@ describe("an abort", () => {
     const stop = new AbortController();
     await using server = await testServer((_, response) => answer(response, 200, {}));
     await textOf(atUrl(server.url), GET, stop.signal);
-    await vi.waitFor(() => expect(abortListeners(stop.signal)).toBe(0));
+    await expect.poll(() => abortListeners(stop.signal)).toBe(0);
   });
 });
 
@@ -291,7 +291,7 @@ describe("a body", () => {
       expect(Buffer.from(chunk).toString()).toBe("one");
       break;
     }
-    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    await expect.poll(() => server.sockets.size).toBe(0);
     expect(abortListeners(stop.signal)).toBe(0);
   });
 
@@ -583,15 +583,15 @@ describe("connections", () => {
     const transport = atUrl(server.url);
     const stop = new AbortController();
     const gone = Array.from({ length: 150 }, () => transport.send(GET, stop.signal).catch(String));
-    await vi.waitFor(() => expect(held).toHaveLength(100));
+    await expect.poll(() => held).toHaveLength(100);
     const watch = { ...GET, path: "/api/v1/pods?watch=true" };
     const lease = { ...GET, path: "/apis/coordination.k8s.io/v1/namespaces/a/leases/b" };
     const unlimited = [watch, lease].map((request) => transport.send(request, never));
-    await vi.waitFor(() => expect(held).toHaveLength(102));
+    await expect.poll(() => held).toHaveLength(102);
     const served = Array.from({ length: 150 }, () => textOf(transport));
     stop.abort("given up");
     expect(new Set(await Promise.all(gone))).toEqual(new Set(["given up"]));
-    await vi.waitFor(() => expect(held).toHaveLength(202));
+    await expect.poll(() => held).toHaveLength(202);
     expect(server.sockets.size).toBeLessThanOrEqual(102);
     const answering = setInterval(() => {
       for (const respond of held.splice(0)) respond();
@@ -669,7 +669,7 @@ describe("a failed request whose body stalls", () => {
     const error = await client.get(ConfigMap, ann).catch((reason: unknown) => reason);
     expect(findError(error, ApiError)?.status).toBe(404);
     expect(server.requests).toHaveLength(1);
-    await vi.waitFor(() => expect(server.sockets.size).toBe(0));
+    await expect.poll(() => server.sockets.size).toBe(0);
   });
 
   it("is sent again with new credentials after a 401", async () => {

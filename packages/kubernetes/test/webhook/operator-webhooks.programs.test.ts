@@ -10,7 +10,7 @@ import {
   runOperator,
   validating,
 } from "@holdfast/kubernetes";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../../../test/free-port.ts";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { certificates } from "../certificates/certificates.ts";
@@ -94,7 +94,7 @@ describe("runOperator with webhooks", () => {
       },
       stop.signal,
     );
-    await vi.waitFor(async () => expect((await probe(probes))[0]).toBe(200), 20_000);
+    await expect.poll(async () => (await probe(probes))[0]).toBe(200);
     const [, text] = await probe(probes);
     expect(text).toContain(
       "webhooks ok\nstarted failed, not counted\ninformer configmaps failed, not counted",
@@ -110,49 +110,45 @@ describe("runOperator with webhooks", () => {
     await running;
     await expect(call(port, ca, "hooks.default.svc")).rejects.toThrow(/ECONNREFUSED/);
     expect(logger.lines.join("\n")).not.toMatch(/PRIVATE KEY|BEGIN/);
-  }, 60_000);
+  });
 
-  it.each(["secret", "directory"] as const)(
-    "shows the certificate of a %s",
-    async (kind) => {
-      const api = new FakeApi({ clock: realClock, resources: [Secret, ConfigMap, Lease] });
-      const client = new KubeClient({ transport: api.transport });
-      const { cert, key } = certificates.server;
-      const base64 = (text: string) => Buffer.from(text).toString("base64");
-      const directory = tempFolder(onTestFinished);
-      const data = { "tls.crt": base64(cert), "tls.key": base64(key) };
-      const metadata = { name: "given", namespace: "default" };
-      if (kind === "secret") await client.create(Secret, { metadata, data });
-      writeFileSync(join(directory, "tls.crt"), cert);
-      writeFileSync(join(directory, "tls.key"), key);
-      const [port, probes] = [await freePort(), await freePort()];
-      const stop = new AbortController();
-      const logger = quietLogger();
-      const certificate = kind === "secret" ? { secret: "given" } : { directory };
-      const running = runOperator(
-        {
-          name: "cron",
-          transport: { ...api.transport, namespace: "default" },
-          setup: () => () => [],
-          health: { port: probes },
-          webhooks: { hooks: [check], service: "hooks", port, drain: 0, certificate },
-          logger,
-        },
-        stop.signal,
-      );
-      await vi.waitFor(async () => expect((await probe(probes))[0]).toBe(200), 20_000);
+  it.each(["secret", "directory"] as const)("shows the certificate of a %s", async (kind) => {
+    const api = new FakeApi({ clock: realClock, resources: [Secret, ConfigMap, Lease] });
+    const client = new KubeClient({ transport: api.transport });
+    const { cert, key } = certificates.server;
+    const base64 = (text: string) => Buffer.from(text).toString("base64");
+    const directory = tempFolder(onTestFinished);
+    const data = { "tls.crt": base64(cert), "tls.key": base64(key) };
+    const metadata = { name: "given", namespace: "default" };
+    if (kind === "secret") await client.create(Secret, { metadata, data });
+    writeFileSync(join(directory, "tls.crt"), cert);
+    writeFileSync(join(directory, "tls.key"), key);
+    const [port, probes] = [await freePort(), await freePort()];
+    const stop = new AbortController();
+    const logger = quietLogger();
+    const certificate = kind === "secret" ? { secret: "given" } : { directory };
+    const running = runOperator(
+      {
+        name: "cron",
+        transport: { ...api.transport, namespace: "default" },
+        setup: () => () => [],
+        health: { port: probes },
+        webhooks: { hooks: [check], service: "hooks", port, drain: 0, certificate },
+        logger,
+      },
+      stop.signal,
+    );
+    await expect.poll(async () => (await probe(probes))[0]).toBe(200);
+    expect(await call(port, certificates.ca, "localhost")).toContain('"allowed":false');
+    if (kind === "secret") {
+      await client.patch(Secret, metadata, {
+        data: { "tls.key": base64(certificates.client.key) },
+      });
+      await expect.poll(() => logger.lines.join()).toContain("are no pair");
       expect(await call(port, certificates.ca, "localhost")).toContain('"allowed":false');
-      if (kind === "secret") {
-        await client.patch(Secret, metadata, {
-          data: { "tls.key": base64(certificates.client.key) },
-        });
-        await vi.waitFor(() => expect(logger.lines.join()).toContain("are no pair"));
-        expect(await call(port, certificates.ca, "localhost")).toContain('"allowed":false');
-      }
-      stop.abort();
-      await running;
-      expect(logger.lines.join("\n")).not.toContain(key.split("\n")[1]);
-    },
-    60_000,
-  );
+    }
+    stop.abort();
+    await running;
+    expect(logger.lines.join("\n")).not.toContain(key.split("\n")[1]);
+  });
 });

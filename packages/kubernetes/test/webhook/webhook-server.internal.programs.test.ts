@@ -13,7 +13,7 @@ import {
   type Webhook,
   type WebhookContext,
 } from "@holdfast/kubernetes";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import type { Convertible } from "../../src/webhook/conversion-review.ts";
 import { WebhookServer, type WebhookServerOptions } from "../../src/webhook/webhook-server.ts";
@@ -252,7 +252,7 @@ describe("WebhookServer", () => {
     const { hook, signals, letGo } = held();
     await serving({ hooks: [hook] }, async ({ server }) => {
       const calls = Array.from({ length: 256 }, () => call(server, review()));
-      await vi.waitFor(() => expect(signals.length).toBe(256), 20_000);
+      await expect.poll(() => signals.length).toBe(256);
       const more = await call(server, review());
       expect([more.status, more.headers["retry-after"]]).toEqual([503, "1"]);
       expect(server.inFlight).toEqual({ [PATH]: 256 });
@@ -260,7 +260,7 @@ describe("WebhookServer", () => {
       for (const answer of await Promise.all(calls)) expect(answer.status).toBe(200);
       expect(server.inFlight).toEqual({ [PATH]: 0 });
     });
-  }, 60_000);
+  });
 
   it("closes the connection that was idle longest for the one beyond 512", async () => {
     await serving({}, async ({ server }) => {
@@ -276,13 +276,13 @@ describe("WebhookServer", () => {
       for (let n = 0; n < 512; n++) await open();
       await open();
       // On a slow machine others follow, which have been silent for 5 s.
-      await vi.waitFor(() => expect(closed.length).toBeGreaterThan(0), 10_000);
+      await expect.poll(() => closed.length).toBeGreaterThan(0);
       expect(closed[0]).toBe(sockets[0]);
       expect(await call(server, review())).toMatchObject({ status: 200 });
       closed = [];
       for (const socket of sockets) socket.destroy();
     });
-  }, 60_000);
+  });
 
   it("closes a connection that is silent, without a handshake, slow with its head, or sends two requests at once", async () => {
     const { hook, letGo } = held();
@@ -295,17 +295,17 @@ describe("WebhookServer", () => {
       });
       const all = [...peers, connectTcp({ host, port })];
       for (const socket of all) socket.on("error", () => {}).resume();
-      await vi.waitFor(() => expect(all.filter(({ closed }) => !closed)).toEqual([]), 30_000);
+      await expect.poll(() => all.filter(({ closed }) => !closed)).toEqual([]);
       letGo();
     });
-  }, 60_000);
+  });
 
   it("aborts the signal of a handler after nine tenths of its time, and answers 500", async () => {
     const clock = new FakeClock();
     const { hook, signals, letGo } = held();
     await serving({ hooks: [hook], clock }, async ({ server }) => {
       const answer = call(server, review(), { path: `${PATH}?timeout=2s` });
-      await vi.waitFor(() => expect(signals.length).toBe(1));
+      await expect.poll(() => signals.length).toBe(1);
       await clock.step(1_799);
       expect(signals[0]?.aborted).toBe(false);
       await clock.step(1);
@@ -322,10 +322,10 @@ describe("WebhookServer", () => {
       const agent = new Agent();
       const answer = call(server, review(), { agent });
       answer.catch(() => {});
-      await vi.waitFor(() => expect(signals.length).toBe(1));
+      await expect.poll(() => signals.length).toBe(1);
       agent.destroy();
       await expect(answer).rejects.toThrow();
-      await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true));
+      await expect.poll(() => signals[0]?.aborted).toBe(true);
       letGo();
     });
   });
@@ -343,7 +343,7 @@ describe("WebhookServer", () => {
       expect(server.isOpen).toBe(true);
       stop.abort();
       expect(server.isOpen).toBe(false);
-      await vi.waitFor(() => expect(clock.waiters()).toBe(1));
+      await expect.poll(() => clock.waiters()).toBe(1);
       for (let n = 0; n < 3; n++) {
         const answer = await call(server, review(), { agent });
         expect([answer.status, answer.headers["connection"]]).toEqual([200, "close"]);
@@ -361,9 +361,9 @@ describe("WebhookServer", () => {
     const { hook, signals, letGo } = held();
     await serving({ hooks: [hook] }, async ({ server, stop, running }) => {
       const answer = call(server, review());
-      await vi.waitFor(() => expect(signals.length).toBe(1));
+      await expect.poll(() => signals.length).toBe(1);
       stop.abort();
-      await vi.waitFor(() => expect(server.port).toBe(0));
+      await expect.poll(() => server.port).toBe(0);
       letGo();
       expect(await answer).toMatchObject({ status: 200 });
       await running;
@@ -396,7 +396,7 @@ describe("WebhookServer", () => {
       expect(await call(server, body)).toMatchObject({ status: 200 });
       expect([server.inFlight, lines]).toEqual([{ [PATH]: 0 }, []]);
     });
-  }, 60_000);
+  });
 
   it("never listens if it is stopped before its first certificate", async () => {
     const logger = quietLogger();

@@ -1,5 +1,5 @@
 import { deferred } from "@holdfast/kit";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { CommandWorld, message } from "./fake-io.ts";
 
 // Sockets are real here, and time is not.
@@ -137,16 +137,14 @@ describe("npx @holdfast/outbox page", () => {
       return sizes.at(-1) ?? 0;
     };
     expect(await ask("POST", own)).toEqual([202, "Replaying."]);
-    await vi.waitFor(() => expect(sizes).toHaveLength(2));
+    await expect.poll(() => sizes).toHaveLength(2);
     expect(await state()).toMatchObject({ replay: { topic: "orders", count: 100, isOver: false } });
     expect(await ask("POST", own, "replay")).toEqual([409, "A replay is under way."]);
     expect(await (await fetch(url)).text()).toMatch(
       /<button [^>]*aria-label="Replay all dead letters" disabled>/,
     );
     held.resolve();
-    await vi.waitFor(async () =>
-      expect(await state()).toMatchObject({ replay: { count: 250, isOver: true } }),
-    );
+    await expect.poll(state).toMatchObject({ replay: { count: 250, isOver: true } });
     await world.clock.step(2_000);
     expect(await (await fetch(at(""))).text()).toContain(">Replayed 250 of orders.</p>");
     expect(await state()).toMatchObject({ status: { dead: 2, pending: 251 } });
@@ -163,7 +161,7 @@ describe("npx @holdfast/outbox page", () => {
     const ask = () => fetch(new URL("/replay", url), { method: "POST", headers });
     await ask();
     const stopped = ">Replayed 0, then stopped: permission denied s3cret</p>";
-    await vi.waitFor(async () => expect(await (await fetch(url)).text()).toContain(stopped));
+    await expect.poll(async () => await (await fetch(url)).text()).toContain(stopped);
     expect(await (await fetch(url.origin)).text()).not.toContain("s3cret");
     const held = deferred<void>();
     world.store.replay = async (...args) => {

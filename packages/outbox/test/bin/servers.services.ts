@@ -171,7 +171,7 @@ describe.each(SERVERS)("npx @holdfast/outbox on $name", (server) => {
     await runBin(["migrate"], url);
     await using proxy = await TcpProxy.to(url);
     const { store, [Symbol.asyncDispose]: end } = await connect(proxy.url, "outbox_", 1_000);
-    await store.backlog();
+    await expect.poll(() => store.backlog()).toBeDefined();
     proxy.deaf = true;
     await expect(store.backlog()).rejects.toSatisfy((error) =>
       problemText(error, []).includes("--timeout"),

@@ -219,7 +219,7 @@ it("prepares as many statements in hundreds of rounds as in a few", async () => 
   for (let n = 32; n < 300; n++) await round(n);
   expect((await world.prepared()) - before).toBeLessThan(10);
   expect(before).toBeLessThan(60);
-}, 240_000);
+});
 
 /** The rows that each operation reads, with so many messages that are waiting for another attempt. */
 async function shape(
@@ -263,7 +263,7 @@ describe.each([
   let tenth: Record<string, number>;
   beforeAll(async () => {
     tenth = await shape(100_000, waiting);
-  }, 120_000);
+  });
 
   it("reads no more beside a million of them than beside a tenth", async () => {
     const whole = await shape(1_000_000, waiting);
@@ -277,7 +277,7 @@ describe("order key, with a thousand messages of each key", () => {
   beforeAll(async () => {
     world = await open("key");
     await fill(world.database, 100_000, { "`key`": "CONCAT('k', FLOOR(n / 1000))" });
-  }, 120_000);
+  });
   afterAll(() => world[Symbol.asyncDispose]());
 
   it("claims the first of each key, whatever lies before it, and then none", async () => {

@@ -1,7 +1,7 @@
 import { silentLogger } from "@holdfast/controller";
 import { PGliteDatabase, PGliteOutbox } from "@holdfast/outbox/pglite";
 import { RecordingPublisher } from "@holdfast/outbox/testing";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 import { emptyPGlite } from "../../../../test/empty-pglite.ts";
 import { testOrder } from "../postgres/order.contract.ts";
 import { testPostgres } from "../postgres/postgres.contract.ts";
@@ -31,10 +31,11 @@ it("keeps an outbox in a schema that is not on search_path", async () => {
   const stop = new AbortController();
   const running = outbox.run(stop.signal);
   const saves = new PGliteOutbox(common); // it wakes the other by a notification
-  await vi.waitFor(async () => {
+  const saveOne = async (): Promise<number> => {
     await saves.transaction((tx) => saves.save(tx, { topic: "a", key: "b", payload: 1 }));
-    expect(publisher.confirmed.length).toBeGreaterThan(1);
-  });
+    return publisher.confirmed.length;
+  };
+  await expect.poll(saveOne).toBeGreaterThan(1);
   stop.abort();
   await running;
   const { rows } = await pglite.query("SELECT 1 FROM pg_tables WHERE schemaname = 'public'");

@@ -23,7 +23,7 @@ export function testGuide(): void {
 
     beforeAll(async () => {
       database = new PGliteDatabase(await emptyPGlite());
-    }, 120_000);
+    });
 
     afterAll(() => database[Symbol.asyncDispose]());
 

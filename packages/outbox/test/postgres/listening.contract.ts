@@ -105,7 +105,7 @@ export function testListening(name: string, open: () => Promise<TwoProcesses>): 
     beforeAll(async () => {
       ({ shop, sender } = await open());
       await migrate(shop);
-    }, 120_000);
+    });
 
     beforeEach(() => shop.query("TRUNCATE outbox_message"));
 

@@ -19,7 +19,7 @@ export function testOrder(name: string, open: () => Promise<Database>): void {
     beforeAll(async () => {
       database = await open();
       await migrate(database);
-    }, 120_000);
+    });
 
     afterAll(() => database[Symbol.asyncDispose]());
 

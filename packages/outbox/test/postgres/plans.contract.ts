@@ -71,7 +71,7 @@ export function testPlans(name: string, open: () => Promise<Database>): void {
     beforeAll(async () => {
       database = await open();
       await migrate(database);
-    }, 120_000);
+    });
 
     afterAll(() => database[Symbol.asyncDispose]());
 

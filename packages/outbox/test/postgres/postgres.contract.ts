@@ -23,7 +23,7 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       database = await open();
       store = new PostgresStore(database);
       expect(await migrate(database)).toEqual([1, 2, 3, 4, 5]);
-    }, 120_000);
+    });
 
     afterAll(() => database[Symbol.asyncDispose]());
 

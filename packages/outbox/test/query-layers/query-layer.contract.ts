@@ -45,7 +45,7 @@ export function testQueryLayer<Tx extends object>(
       await migrate(layer.database);
       await layer.database.query("CREATE TABLE orders (number integer)");
       store = new PostgresStore(layer.database);
-    }, 120_000);
+    });
 
     beforeEach(async () => {
       await layer.database.query("TRUNCATE outbox_message, outbox_once, orders");

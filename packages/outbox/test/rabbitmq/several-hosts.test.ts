@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { RabbitPublisher } from "@holdfast/outbox/rabbitmq";
-import { expect, it, vi } from "vitest";
+import { expect, it } from "vitest";
 
 const PORTS = [9, 11, 13];
 const urls = PORTS.map((port) => `amqp://127.0.0.1:${port}`);
@@ -14,7 +14,7 @@ async function tried(url: string | readonly string[], draws: readonly number[], 
   const onError = (error: unknown): void => void errors.push(error);
   await using _ = new RabbitPublisher({ url, clock, random, onError, backoff: { duration: 1 } });
   for (let attempt = 1; attempt <= count; attempt++) {
-    await vi.waitUntil(() => errors.length >= attempt);
+    await expect.poll(() => errors.length).toBeGreaterThanOrEqual(attempt);
     await clock.step(1);
   }
   return errors.slice(0, count).map((error) => Number(/:(\d+)$/.exec(String(error))?.[1]));

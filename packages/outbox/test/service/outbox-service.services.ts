@@ -4,7 +4,7 @@ import { MySqlOutbox } from "@holdfast/outbox/mysql";
 import { PostgresOutbox } from "@holdfast/outbox/postgres";
 import { RecordingPublisher } from "@holdfast/outbox/testing";
 import { createPool } from "mysql2/promise";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
@@ -64,7 +64,7 @@ describe.each(Object.entries(KINDS))("%s", (_, { make, open }) => {
       await tx.query("CREATE TEMPORARY TABLE orders (number integer)");
       await outbox.save(tx, sample(1));
     });
-    await vi.waitFor(async () => expect(await statusOf(outbox, 1)).toBe("delivered"), 20_000);
+    await expect.poll(async () => await statusOf(outbox, 1)).toBe("delivered");
     expect(publisher.attempts).toHaveLength(1);
     stop.abort();
     await running;
@@ -81,7 +81,7 @@ describe.each(Object.entries(KINDS))("%s", (_, { make, open }) => {
     const claimed = await outbox.store.claim({ relay: "dead", now, until: now + 1, limit: 1 });
     expect(claimed.claims).toHaveLength(1);
     start(outbox);
-    await vi.waitFor(() => expect(publisher.attempts).toHaveLength(1), 30_000);
+    await expect.poll(() => publisher.attempts).toHaveLength(1);
   });
 
   it("saves, cancels and handles once, beside another process that does the same", async () => {
@@ -116,7 +116,7 @@ describe.each(Object.entries(KINDS))("%s", (_, { make, open }) => {
     expect(handled.filter(Boolean)).toHaveLength(1);
     const effects = await both[1].transaction((tx) => tx.query("SELECT number FROM effects"));
     expect(effects).toHaveLength(1);
-    await vi.waitFor(async () => expect(await statusOf(both[0], 9)).toBe("delivered"), 20_000);
+    await expect.poll(async () => await statusOf(both[0], 9)).toBe("delivered");
     expect(publisher.attempts.map(({ message }) => message.id)).toEqual([idOf(9)]);
   });
 
@@ -128,6 +128,6 @@ describe.each(Object.entries(KINDS))("%s", (_, { make, open }) => {
     await saves.migrate();
     start(sends);
     await saves.transaction((tx) => saves.save(tx, sample(1)));
-    await vi.waitFor(() => expect(publisher.attempts).toHaveLength(1), 20_000);
+    await expect.poll(() => publisher.attempts).toHaveLength(1);
   });
 });

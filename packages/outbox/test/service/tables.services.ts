@@ -7,7 +7,7 @@ import * as postgres from "@holdfast/outbox/postgres";
 import { RecordingPublisher } from "@holdfast/outbox/testing";
 import { createPool } from "mysql2/promise";
 import pg from "pg";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
@@ -71,8 +71,8 @@ describe("tables in a schema that is not on search_path", () => {
     const now = Date.now();
     await save(saves, 1);
     start(sends);
-    await vi.waitFor(() => expect(publisher.attempts).toHaveLength(1), 30_000);
-    await vi.waitFor(() => expect(sends.status().state).toBe("running"));
+    await expect.poll(() => publisher.attempts).toHaveLength(1);
+    await expect.poll(() => sends.status().state).toBe("running");
     // Only a notification leads a relay to those that another process saves.
     let number = 1;
     await until(async () => {
@@ -117,7 +117,7 @@ describe("tables in a schema that is not on search_path", () => {
     const now = Date.now();
     await outbox.store.claim({ relay: "dead", now: now + 1, until: now + 2, limit: 1 });
     start(outbox);
-    await vi.waitFor(() => expect(publisher.attempts).toHaveLength(1), 30_000);
+    await expect.poll(() => publisher.attempts).toHaveLength(1);
   });
 
   it("do not wake or show those of another schema", async () => {
@@ -133,11 +133,11 @@ describe("tables in a schema that is not on search_path", () => {
       stop.abort();
       await Promise.all(listening);
     });
-    await vi.waitFor(() => expect(heard.sort()).toEqual(["0", "1"]), 10_000); // They listen.
+    await expect.poll(() => heard.sort()).toEqual(["0", "1"]); // They listen.
     await save(one, 1);
-    await vi.waitFor(() => expect(heard).toEqual(["0", "1", "0"]), 10_000);
+    await expect.poll(() => heard).toEqual(["0", "1", "0"]);
     await other.store.notify?.();
-    await vi.waitFor(() => expect(heard).toEqual(["0", "1", "0", "1"]), 10_000);
+    await expect.poll(() => heard).toEqual(["0", "1", "0", "1"]);
     expect([await one.backlog(), await other.backlog()]).toMatchObject([
       { pending: 1 },
       { pending: 0 },
@@ -259,9 +259,7 @@ describe.each(Object.entries(TOOLS))(
         expect(await outbox.migrate()).toEqual([]);
         start(outbox);
         await save(outbox, 1, 2);
-        await vi.waitFor(async () => {
-          expect((await outbox.store.find(idOf(2)))?.status).toBe("delivered");
-        }, 20_000);
+        await expect.poll(async () => (await outbox.store.find(idOf(2)))?.status).toBe("delivered");
       },
     );
   },

@@ -191,7 +191,8 @@ describe("NatsPublisher", () => {
     expect(error).toMatchObject({ message: "message not confirmed: timeout" });
     proxy.deaf = false;
     proxy.cut();
-    await retry(() => publisher.publish(message, signal), { backoff: { duration: 50 } });
+    const patient = { retries: Number.POSITIVE_INFINITY, backoff: { duration: 50 } };
+    await retry(() => publisher.publish(message, signal), patient);
     expect((await storedIn(stream)).map(({ id }) => id)).toEqual([message.id]);
     await own.close();
     expect(await errorOf(publisher.publish(message, signal))).toSatisfy(isUnconfirmedError);

@@ -10,7 +10,7 @@ import {
 } from "@holdfast/outbox/rabbitmq";
 import { retry } from "@holdfast/wait";
 import { connect } from "amqplib";
-import { beforeAll, describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../../../services/free-port.mjs";
 import { RabbitServer } from "../../../../services/rabbitmq.mjs";
 import { errorOf } from "../../../../test/error-of.ts";
@@ -109,7 +109,7 @@ describe("RabbitPublisher with several nodes", () => {
         await deliver(publisher, [message]);
         confirmed++;
       });
-      await vi.waitUntil(() => confirmed > 0, { interval: 1 });
+      await expect.poll(() => confirmed, { interval: 1 }).toBeGreaterThan(0);
       await broker.kill();
       await broker.start();
       await Promise.all(delivery);
@@ -190,7 +190,7 @@ describe("RabbitPublisher by TLS", () => {
     const [message] = messagesFor(queue.route, 1) as [Message];
     const stop = new AbortController();
     const outcome = errorOf(publisher.publish(message, stop.signal));
-    await vi.waitUntil(() => errors.length > 0, { timeout: 60_000 });
+    await expect.poll(() => errors).not.toEqual([]);
     stop.abort("enough");
     expect(await outcome).toBe("enough");
     const text = inspect(errors, { depth: 9 });

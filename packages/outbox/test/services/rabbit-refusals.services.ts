@@ -2,7 +2,7 @@ import { realClock } from "@holdfast/clock";
 import type { Message } from "@holdfast/outbox";
 import { isRefusedError, RabbitPublisher } from "@holdfast/outbox/rabbitmq";
 import { connect } from "amqplib";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RabbitServer } from "../../../../services/rabbitmq.mjs";
 import { errorOf } from "../../../../test/error-of.ts";
 import { idsOf, messagesFor, routeOf, TestQueue } from "./test-queue.ts";
@@ -98,10 +98,8 @@ describe("a message that RabbitMQ refuses", () => {
 /** Waits until RabbitMQ lists connections, and each in this state. */
 async function connectionsBecome(state: "running" | "blocking" | "blocked"): Promise<void> {
   const list = ["list_connections", "state", "--quiet", "--no-table-headers"];
-  await vi.waitFor(async () => {
-    const states = (await server.control(...list)).split("\n").filter(Boolean);
-    expect(new Set(states)).toEqual(new Set([state]));
-  });
+  const states = async () => new Set((await server.control(...list)).split("\n").filter(Boolean));
+  await expect.poll(states).toEqual(new Set([state]));
 }
 
 /** Raises or ends the alarm of memory, and waits until every connection has heard of it. */

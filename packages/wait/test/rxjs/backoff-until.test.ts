@@ -143,7 +143,7 @@ describe("backoffUntil$", () => {
       subscription.unsubscribe();
       await clock.step(10_000);
       expect(timeline.events).toEqual([]);
-      await vi.waitFor(() => expect(stopped).toHaveBeenCalled()); // a timer of rxjs' own
+      await expect.poll(() => stopped).toHaveBeenCalled(); // a timer of rxjs' own
       expect(stopped.mock.calls.map(([error]) => error)).toContainEqual(
         expect.objectContaining({ kind: "E", error: bug }),
       );

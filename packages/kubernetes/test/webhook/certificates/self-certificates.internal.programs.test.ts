@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { FakeClock } from "@holdfast/clock/testing";
 import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, KubeClient, type KubeObject } from "@holdfast/kubernetes";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SelfCertificates } from "../../../src/webhook/certificates/self-certificates.ts";
 import { trustTargets } from "../../../src/webhook/certificates/trust-targets.ts";
 import type { TlsPair } from "../../../src/webhook/webhook-server.ts";
@@ -83,13 +83,11 @@ const isTrusted = (pair: TlsPair | undefined, bundle: string | undefined): boole
 
 /** Lets time pass, and the work of the machine, until something is so. */
 async function until(clock: FakeClock, isSo: () => unknown, step = 100): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      await clock.step(step);
-      expect(await isSo()).toBe(true);
-    },
-    { timeout: 20_000, interval: 5 },
-  );
+  const isSoLater = async (): Promise<unknown> => {
+    await clock.step(step);
+    return await isSo();
+  };
+  await expect.poll(isSoLater, { interval: 5 }).toBe(true);
 }
 
 describe("certificates of one's own", () => {
