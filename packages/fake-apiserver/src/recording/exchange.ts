@@ -23,6 +23,8 @@ export interface Exchange {
   end?: number;
   /** The error of its connection. */
   error?: Line;
+  /** Whether the answer was cut. */
+  isCut?: boolean;
 }
 
 /** Whether an exchange is a watch that has begun. */
@@ -32,13 +34,15 @@ export function isWatch({ call, head }: Exchange): boolean {
 
 /** Whether a program gets the recorded end of a request, whatever is in the server: of a fault, or of no right. */
 export function isFault(exchange: Exchange): boolean {
-  const { error, head, end } = exchange;
+  const { error, head, end, isCut } = exchange;
   if (isWatch(exchange)) return false;
   const status = head?.status ?? 500;
-  return error !== undefined || end === undefined || status >= 500 || IS_FAULT.has(status);
+  if (error !== undefined || end === undefined || isCut) return true;
+  return status >= 500 || REFUSALS.has(status);
 }
 
-const IS_FAULT = new Set([401, 403, 410, 429]);
+/** Refusals that do not depend on objects. */
+const REFUSALS = new Set([401, 403, 410, 429]);
 
 /** Whether a request writes. */
 export function isWrite({ method, path }: KubeRequest): boolean {

@@ -81,21 +81,26 @@ export class History {
   }
 
   /**
-   * Takes the writes without an answer: one has made the first version of others in which the program has other fields than
-   * before.
+   * Takes the writes without an answer. The last of them before a version of others has made it, if the program has other
+   * fields in it than in the version before.
    */
   attribute(lost: readonly Exchange[], managerOf: (exchange: Exchange) => string): void {
-    for (const exchange of lost) {
-      const { versions } = exchange.place as Place;
-      const isOf = ({ seen, by, object }: Version, index: number): boolean => {
-        if (by !== undefined || seen < exchange.at) return false;
-        if (object === undefined || exchange.call?.verb === "delete")
-          return object === undefined && exchange.call?.verb === "delete";
-        const manager = managerOf(exchange);
-        return ownFields(object, manager) !== ownFields(versions[index - 1]?.object, manager);
-      };
-      const made = versions.find(isOf);
-      if (made !== undefined) made.by = exchange;
+    for (const place of new Set(lost.map((one) => one.place as Place))) {
+      const own = lost.filter((one) => one.place === place);
+      let after = Number.NEGATIVE_INFINITY;
+      let before: JsonObject | undefined;
+      for (const version of place.versions) {
+        const { object, seen } = version;
+        version.by ??= own.findLast((one) => {
+          if (one.at > seen || one.at <= after) return false;
+          if (object === undefined || one.call?.verb === "delete")
+            return object === undefined && one.call?.verb === "delete";
+          const manager = managerOf(one);
+          return ownFields(object, manager) !== ownFields(before, manager);
+        });
+        after = version.by?.at ?? after;
+        before = object;
+      }
     }
   }
 

@@ -51,7 +51,7 @@ export class Incident {
       throw new Error(
         `shadow: the first segment of the process must be there, got segment ${head.segment}, and the recording has no snapshot: raise maxBytes, so that the ring keeps it`,
       );
-    const { requests, calls, makers, end } = readLines(recording);
+    const { requests, inputs, calls, makers, end } = readLines(recording);
     this.calls = calls;
     this.makers = makers;
     this.end = end;
@@ -67,13 +67,10 @@ export class Incident {
     const exchanges = new Map(requests.map((raw) => [raw, this.#exchangeOf(raw)]));
     this.exchanges = [...exchanges.values()];
     const sights = new Sights(this.history);
-    const inputs = requests.flatMap((raw) => raw.inputs.map((input) => ({ raw, ...input })));
-    for (const { raw, at, line } of inputs.toSorted((one, other) => one.at - other.at))
-      sights.take(exchanges.get(raw) as Exchange, line, at);
+    for (const { raw, at, line } of inputs) sights.take(exchanges.get(raw) as Exchange, line, at);
     this.version = Number.isFinite(sights.first) ? sights.first : 1;
     const lost = this.exchanges.filter(
-      ({ call, request, head: answer }) =>
-        call !== undefined && isWrite(request) && (answer?.status ?? 500) >= 500,
+      ({ place, isCut, head: answer }) => place && (isCut || (answer?.status ?? 500) >= 500),
     );
     this.history.attribute(lost, ({ call }) => call?.query.get("fieldManager") ?? head.name);
     this.history.close(this.wallOf(head.mono), (instant) => this.wallOf(instant));
@@ -97,6 +94,7 @@ export class Incident {
 function readLines(recording: Recording) {
   const open = new Map<number, Raw>();
   const requests: Raw[] = [];
+  const inputs: { readonly raw: Raw; readonly at: number; readonly line: Line }[] = [];
   const calls = new Map<string, RecordedCall[]>();
   const makers = new Set<string>();
   let now = recording.head.mono;
@@ -111,13 +109,14 @@ function readLines(recording: Recording) {
     else if (line.k === "q") requests.push(raw);
     else if (line.k === "l") calls.set(`${line["c"]}`, [...(calls.get(`${line["c"]}`) ?? []), raw]);
     else {
-      if (line.n !== undefined && line.t !== undefined)
-        open.get(line.n)?.inputs.push({ at: now, line });
+      const asked = line.k === "R" ? undefined : open.get(line.n ?? -1); // R counts reads
+      asked?.inputs.push({ at: now, line });
+      if (asked?.ask.k === "q") inputs.push({ raw: asked, at: now, line });
       continue;
     }
     if (line.n !== undefined) open.set(line.n, raw);
   }
-  return { requests, calls, makers, end: now };
+  return { requests, inputs, calls, makers, end: now };
 }
 
 function requestOf(ask: Line): KubeRequest {
@@ -182,6 +181,7 @@ class Sights {
   #answer(exchange: Exchange, call: ApiCall, at: number): void {
     const answer = parseJson(exchange.text);
     const status = exchange.head?.status ?? 500;
+    if (!isObject(answer)) exchange.isCut = true;
     if (!isObject(answer) || call.subresource === "scale") return;
     const { storeKey: store } = call.served;
     if (isWrite(exchange.request)) {
@@ -202,7 +202,7 @@ class Sights {
           at,
         });
     } else if (status < 300) this.#list(call, answer, at);
-    if (status < 300) exchange.text = ""; // reads are done anew
+    if (status < 300 && !isWrite(exchange.request)) exchange.text = ""; // reads are done anew
   }
 
   #list(call: ApiCall, answer: JsonObject, at: number): void {

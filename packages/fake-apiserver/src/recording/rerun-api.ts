@@ -130,8 +130,10 @@ export class RerunApi extends FakeApi {
     const position = version
       ? versions.indexOf(version)
       : versions.filter(({ at }) => at <= end).length;
-    if (track.next !== position || !isSame(current, versions[position - 1]?.object))
-      return undefined;
+    const between = versions.slice(track.next, position);
+    if (track.next > position || !between.every(({ by }) => by !== undefined)) return undefined;
+    if (!this.#isSame(current, versions[position - 1]?.object)) return undefined;
+    track.next = position;
     if (version !== undefined) this.#put(track, version);
     const answer = parseJson(text);
     const number = metadataOf(this.state.store(place.store).get(place.key) ?? {})[
@@ -180,8 +182,12 @@ export class RerunApi extends FakeApi {
     const current = this.state.store(store).get(key);
     const before = versions[track.next - 1]?.object;
     const { object } = version;
-    const isRecorded = isSame(current, before);
-    if (!isRecorded ? !this.#isLike(current, before) : this.#isCollected(version, current))
+    const isRecorded = this.#isSame(current, before);
+    if (
+      !isRecorded
+        ? !this.#isSame(current, before, ["uid", "generation"])
+        : this.#isCollected(version, current)
+    )
       this.#orphan(track.place, version);
     if (isRecorded) {
       this.#put(track, version);
@@ -223,34 +229,28 @@ export class RerunApi extends FakeApi {
     this.orphans.set(text, this.time);
   }
 
-  /** Whether two objects differ in nothing but times, uids and what a server counts. */
-  #isLike(current: JsonObject | undefined, before: JsonObject | undefined): boolean {
-    const start = this.#incident.wallOf(this.#incident.head.mono);
-    const rename = withoutTimes(start);
-    const plain = (object: JsonObject | undefined): unknown =>
-      object &&
-      rewritten({ ...object, metadata: without(metadataOf(object), ...COUNTED) }, (text) =>
-        rename(this.labels.get(text) ?? text),
+  /** Whether an object is as recorded, but for times. */
+  #isSame(
+    current: JsonObject | undefined,
+    recorded: JsonObject | undefined,
+    aside: readonly string[] = [],
+  ): boolean {
+    const { head } = this.#incident;
+    const rename = withoutTimes(this.#incident.wallOf(head.mono));
+    const plain = (object: JsonObject): unknown => {
+      const metadata = without(metadataOf(object), "resourceVersion", "managedFields", ...aside);
+      return rewritten({ ...object, metadata }, (text) =>
+        rename(aside.length > 0 ? (this.labels.get(text) ?? text) : text),
       );
-    return isEqual(plain(current), plain(before));
+    };
+    if (current === undefined || recorded === undefined) return current === recorded;
+    return isEqual(current, recorded) || isEqual(plain(current), plain(recorded));
   }
 
   #label({ store, key }: Pick<Place, "store" | "key">, object: JsonObject | undefined): void {
     const uid = object && metadataOf(object)["uid"];
     if (typeof uid === "string") this.labels.set(uid, `<uid of ${nameIn(store)} ${key}>`);
   }
-}
-
-const COUNTED = ["resourceVersion", "managedFields", "generation", "uid", "creationTimestamp"];
-
-/** Whether an object is as recorded. */
-function isSame(current: JsonObject | undefined, recorded: JsonObject | undefined): boolean {
-  const plain = (object: JsonObject | undefined): unknown =>
-    object && {
-      ...object,
-      metadata: without(metadataOf(object), "resourceVersion", "managedFields"),
-    };
-  return isEqual(plain(current), plain(recorded));
 }
 
 function scaled(number: number): string {

@@ -11,8 +11,11 @@ import { type Exchange, isFault, isOfResource, isWatch, keyOf } from "./exchange
 import type { Incident } from "./incident.ts";
 import { once, type RerunApi } from "./rerun-api.ts";
 
-/** Milliseconds by which a request may come later or earlier than the recorded one whose fault it meets. */
-const WINDOW = 10_000;
+/** Milliseconds by which a request may come earlier than the recorded one. */
+const EARLY = 100;
+
+/** Milliseconds by which a request may come later than the recorded one whose fault it meets. */
+const LATE = 10_000;
 
 /** The reason for which a watch ends as recorded. */
 const ENDED = new Error("the watch has ended");
@@ -101,11 +104,11 @@ export class RerunTransport implements KubeTransport {
     const left = this.#left.get(key) ?? [];
     for (;;) {
       const [first] = left;
-      if (first === undefined || first.at > now + WINDOW) return undefined;
+      if (first === undefined || first.at > now + EARLY) return undefined;
       left.shift();
       this.#latest.set(key, first);
       const { version, end = Number.POSITIVE_INFINITY } = first;
-      const isPast = version ? this.#options.api.hasPassed(first) : end < now - WINDOW;
+      const isPast = version ? this.#options.api.hasPassed(first) : end < now - LATE;
       if (!isPast) return first;
     }
   }
