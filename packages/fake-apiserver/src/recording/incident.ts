@@ -42,6 +42,8 @@ export class Incident {
   readonly version: number;
   /** The instant of the last line. */
   readonly end: number;
+  /** Whether the program ended with an error. */
+  readonly fails: boolean;
 
   /** @throws Error for a recording without its first segment, and for a gap */
   constructor(recording: Recording, resources: readonly Resource[]) {
@@ -51,10 +53,11 @@ export class Incident {
       throw new Error(
         `shadow: the first segment of the process must be there, got segment ${head.segment}, and the recording has no snapshot: raise maxBytes, so that the ring keeps it`,
       );
-    const { requests, inputs, calls, makers, end } = readLines(recording);
+    const { requests, inputs, calls, makers, end, fails } = readLines(recording);
     this.calls = calls;
     this.makers = makers;
     this.end = end;
+    this.fails = fails;
     const texts = requests.map((raw) => [requestOf(raw.ask), textsOf(raw)] as const);
     const given = new Set(resources.map(({ apiVersion, plural }) => `${apiVersion} ${plural}`));
     const found = resourcesIn(texts).filter(
@@ -98,12 +101,14 @@ function readLines(recording: Recording) {
   const calls = new Map<string, RecordedCall[]>();
   const makers = new Set<string>();
   let now = recording.head.mono;
+  let fails = false;
   for (const line of recording.lines()) {
     if (line.k === "gap")
       throw new Error(
         `shadow: the recording has a gap in ${recording.files[0]} and its next segments: what others did meanwhile is not known`,
       );
     if (typeof line.t === "number") now = line.t;
+    if (line.k === "end") fails = "e" in line;
     const raw: Raw = { ask: line, at: now, inputs: [] };
     if (line.k === "m") makers.add(`${line["c"]}`);
     else if (line.k === "q") requests.push(raw);
@@ -116,7 +121,7 @@ function readLines(recording: Recording) {
     }
     if (line.n !== undefined) open.set(line.n, raw);
   }
-  return { requests, inputs, calls, makers, end: now };
+  return { requests, inputs, calls, makers, end: now, fails };
 }
 
 function requestOf(ask: Line): KubeRequest {

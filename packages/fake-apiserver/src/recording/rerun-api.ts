@@ -16,7 +16,7 @@ import { rewritten } from "../server/normal-form.ts";
 import { keyOfCall } from "../server/request/api-call.ts";
 import { readRequest } from "../server/request/read-request.ts";
 import { withVersion } from "../server/write/objects.ts";
-import { type Exchange, nameOf, withoutTimes } from "./exchange.ts";
+import { type Exchange, isWrite, nameOf, withoutTimes } from "./exchange.ts";
 import type { Place, Version } from "./history.ts";
 import type { Incident } from "./incident.ts";
 import { rebased } from "./three-way.ts";
@@ -33,6 +33,8 @@ interface Track {
   /** The index of its next version. */
   next: number;
   wait: Timer | undefined;
+  /** Whether the program has written something else. */
+  isOff: boolean;
 }
 
 /** The server of an incident: others do their recorded writes again, whatever the program does. */
@@ -57,7 +59,7 @@ export class RerunApi extends FakeApi {
     this.labels = new Map();
     const stores = new Map<string, Map<string, JsonObject>>();
     for (const place of history.places) {
-      this.#tracks.set(place, { place, next: place.isOld ? 1 : 0, wait: undefined });
+      this.#tracks.set(place, { place, next: place.isOld ? 1 : 0, wait: undefined, isOff: false });
       for (const { object } of place.versions) this.#label(place, object);
       const object = place.isOld ? place.versions[0]?.object : undefined;
       if (object === undefined) continue;
@@ -105,7 +107,10 @@ export class RerunApi extends FakeApi {
     const place =
       call && this.#incident.history.place(call.served.storeKey, keyOfCall(call, nameOf(call)));
     const track = place && this.#tracks.get(place);
-    if (track !== undefined) this.#advance(track);
+    if (track !== undefined) {
+      if (isWrite(request) && answer === undefined && response.status < 300) track.isOff = true;
+      this.#advance(track);
+    }
     return response;
   }
 
@@ -167,7 +172,7 @@ export class RerunApi extends FakeApi {
         const isNew =
           version.object !== undefined && versions[track.next - 1]?.object === undefined;
         if (isNew && this.state.store(store).get(key) === undefined) return; // others need it
-        if (due.at + GRACE > this.time) {
+        if (!track.isOff && due.at + GRACE > this.time) {
           track.wait = this.at(due.at + GRACE, () => this.#advance(track));
           return;
         }
@@ -208,6 +213,7 @@ export class RerunApi extends FakeApi {
   #put(track: Track, { object, number, watched }: Version): void {
     const { store, key } = track.place;
     track.next += 1;
+    track.isOff = false;
     if (object === undefined && this.state.store(store).get(key) === undefined) return;
     const make = object && ((version: string) => withVersion(object, version));
     this.state.write(store, key, make, Number(scaled(number)));

@@ -54,16 +54,17 @@ export class RerunTape extends Tape {
 
   override arm(timer: SeamTimer, delay: number): void {
     const armed = this.#timers.get(timer);
-    if (armed !== undefined) armed.reset(delay);
+    if (armed !== undefined) this.outside(() => armed.reset(delay));
     else {
       const ring = (): void => this.inside(() => timer.ring());
-      this.#timers.set(timer, this.machine.afterFunc(delay, ring, timer.options));
+      const arm = (): Timer => this.machine.afterFunc(delay, ring, timer.options);
+      this.#timers.set(timer, this.outside(arm));
     }
   }
 
   /** A timer waits no longer. */
   override disarm(timer: SeamTimer): void {
-    this.#timers.get(timer)?.stop();
+    this.outside(() => this.#timers.get(timer)?.stop());
   }
 
   override open(ask: Line, course: Course): OpenCall {
@@ -77,7 +78,7 @@ export class RerunTape extends Tape {
     const isDone = ask.k === "q" || (isOfSystem && this.#options.hasWorld);
     const end = isDone
       ? this.outside(() => course.begin(take))
-      : this.#answer(text, take, isOfSystem);
+      : this.outside(() => this.#answer(text, take, isOfSystem));
     return {
       close: () => {
         if (!isOpen) return;

@@ -81,7 +81,10 @@ export class RerunTransport implements KubeTransport {
     if (readRequest(request, incident.served).call === undefined) {
       const known = recorded ?? this.#latest.get(keyOf(request, this.#start));
       await this.#until(answered, signal);
-      if (known !== undefined) return responseOf(known);
+      if (known !== undefined) {
+        this.#options.onAnswer(request, known.head?.status ?? 500);
+        return responseOf(known);
+      }
       if (isOfResource(request.path)) this.unserved ??= request.path;
       return await api.transport.send(request, signal);
     }

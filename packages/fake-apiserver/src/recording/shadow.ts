@@ -1,5 +1,5 @@
 import { FakeClock, isLivelockError } from "@holdfast/clock/testing";
-import { Recording } from "@holdfast/controller/recording";
+import { type Foreign, Recording, watchForeign } from "@holdfast/controller/recording";
 import type { WorldContext } from "@holdfast/explore";
 import { func, type Kinds, messageOf, read, required, show, whole } from "@holdfast/kit";
 import {
@@ -96,7 +96,8 @@ interface Run {
   readonly writes: ReadonlyMap<string, ShadowWrite>;
   readonly orphans: ReadonlyMap<string, number>;
   readonly loop: string | undefined;
-  readonly failure: { readonly error: unknown } | undefined;
+  readonly failure: { readonly cause: unknown } | undefined;
+  readonly foreign: readonly Foreign[];
 }
 
 /** Milliseconds of the world after the last line of a recording: an operator that stops has ended by then. */
@@ -144,13 +145,23 @@ export async function shadow<World = undefined>(
   const olds: Run[] = [];
   for (let timing = 0; timing < timings; timing++)
     olds.push(await runIn(incident, recording, upgradeFrom, given, timing));
+  const [first] = olds as [Run];
   const looped = olds.find(({ loop }) => loop !== undefined)?.loop;
   if (looped !== undefined)
     throw new Error(`shadow: upgradeFrom must be the recorded operator; it loops: ${looped}`);
+  if (first.failure !== undefined && !incident.fails)
+    throw new Error("shadow: upgradeFrom must be the recorded operator; it fails", first.failure);
   const run = await runIn(incident, recording, setup, given, 0);
-  if (run.failure !== undefined && olds.every(({ failure }) => failure === undefined))
-    throw new Error("shadow: setup fails where upgradeFrom does not", { cause: run.failure.error });
-  return compare(run, olds);
+  if (run.failure !== undefined && first.failure === undefined)
+    throw new Error("shadow: setup fails where upgradeFrom does not", run.failure);
+  const report = compare(run, olds);
+  const [foreign] = [...olds, run].flatMap((one) => one.foreign);
+  const { news, lost, orphans } = report;
+  if (foreign !== undefined && news.length + lost.length + orphans.length > 0)
+    throw new Error(
+      `shadow: no verdict: the operator used ${foreign.name}, which no recording has; use clock, random or link of its context\n${foreign.stack}`,
+    );
+  return report;
 }
 
 function compare(run: Run, olds: readonly Run[]): ShadowReport {
@@ -214,11 +225,13 @@ async function runIn<World>(
     await runOperator(
       { ...options, setup: (context) => setup({ ...context, world: systems }) },
       signal,
-    ).catch((error: unknown) => {
-      failure = { error };
+    ).catch((cause: unknown) => {
+      failure = { cause };
     });
   };
+  const foreign: Foreign[] = [];
   try {
+    using _watch = watchForeign(() => tape.isInside, foreign);
     await clock.run(() =>
       Promise.race([running(), sent.tooMany, clock.sleep(end - head.mono + AFTER)]),
     );
@@ -232,7 +245,7 @@ async function runIn<World>(
     );
   api.end();
   const writes = written.byText(served, api.labels, normalise);
-  return { writes, orphans: api.orphans, loop: loop ?? sent.loop, failure };
+  return { writes, orphans: api.orphans, loop: loop ?? sent.loop, failure, foreign };
 }
 
 /** Counts the requests of a run, and ends it after too many. */

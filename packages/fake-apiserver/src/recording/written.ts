@@ -1,5 +1,5 @@
 import type { KubeObject, KubeRequest, StoredObject } from "@holdfast/kubernetes";
-import { isObject, type JsonObject, metadataOf, parseJson } from "../object/json.ts";
+import { isObject, type JsonObject, metadataOf, parseJson, without } from "../object/json.ts";
 import type { Normalise } from "../server/normal-form.ts";
 import { readRequest } from "../server/request/read-request.ts";
 import type { ServedResource } from "../server/resource/served-resource.ts";
@@ -77,7 +77,12 @@ export class Written {
 
     function describe(request: KubeRequest): Pick<ShadowWrite, "request" | "body"> | undefined {
       const { call } = readRequest(request, served);
-      if (call === undefined || ASIDE.has(call.served.storeKey)) return undefined;
+      if (call === undefined)
+        return {
+          request: rename(`${request.method} ${request.path.split("?")[0]}`),
+          body: bodyOf(request.body, rename),
+        };
+      if (ASIDE.has(call.served.storeKey)) return undefined;
       const { verb, namespace, subresource, query } = call;
       const { apiVersion, kind, storeKey } = call.served;
       const name = call.name === "" && verb === "deletecollection" ? `${query}` : nameOf(call);
@@ -87,13 +92,17 @@ export class Written {
       const object = { apiVersion, kind, ...body, metadata } as unknown as StoredObject<KubeObject>;
       const kept = normalise(object) as JsonObject | undefined;
       if (kept === undefined) return undefined;
+      const added = ["apiVersion", "kind", "metadata"].filter((part) => !(body && part in body));
       const { headers } = request;
       const isApply = headers["content-type"]?.includes("apply-patch") === true;
       const place = `${nameIn(storeKey)}${subresource ? `/${subresource}` : ""}`;
       const key = namespace === undefined ? name : `${namespace}/${name}`;
       return {
         request: rename(`${isApply ? "apply" : verb} ${place} ${key}`),
-        body: bodyOf(body === undefined ? call.body : JSON.stringify(kept), rename),
+        body: bodyOf(
+          body === undefined ? call.body : JSON.stringify(without(kept, ...added)),
+          rename,
+        ),
       };
     }
   }
