@@ -1,0 +1,38 @@
+import { FakeClock } from "@holdfast/clock/testing";
+import { shadow } from "@holdfast/fake-apiserver";
+import { describe, expect, it } from "vitest";
+import { tempFolder } from "../../../../test/temp-folder.ts";
+import { FakeDns } from "../website/fake-dns.ts";
+import { recordedOperators } from "./recorded-operators.ts";
+import { RecordedWorld } from "./recorded-world.ts";
+
+const SEEDS = [1, 2, 3];
+
+describe.for(recordedOperators)(
+  "a shadow of $name, recorded on the fake clock under faults",
+  (operator) => {
+    it.for(SEEDS)("has nothing of the same operator, seed %d", async (seed) => {
+      const clock = new FakeClock();
+      const dns = new FakeDns();
+      const directory = tempFolder();
+      const { name, resources } = operator;
+      const world = new RecordedWorld(clock, resources, { directory, seed, faultRate: 0.2 });
+      const play = async (): Promise<void> => {
+        for (let round = 0; round < 10; round++) {
+          await operator.play(world, dns, round);
+          await clock.sleep(20_000);
+          if (round !== 5) continue;
+          world.api.stop();
+          await clock.sleep(60_000);
+          await world.api.start({ history: seed % 2 === 0 ? "lost" : "kept" });
+        }
+      };
+      const recording = await clock.run(() =>
+        world.record({ name, setup: operator.setup(dns) }, play),
+      );
+      const setup = operator.setup(new FakeDns());
+      const report = await shadow(recording, { upgradeFrom: setup, setup, resources, timings: 3 });
+      expect(report).toEqual({ news: [], lost: [], orphans: [], loop: undefined });
+    });
+  },
+);
