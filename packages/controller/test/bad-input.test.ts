@@ -34,7 +34,7 @@ import * as postgresLock from "@holdfast/controller/postgres-lock";
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import * as prometheus from "@holdfast/controller/prometheus";
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
-import { openRecording } from "@holdfast/controller/recording";
+import { OPEN_OPTIONS, openRecording } from "@holdfast/controller/recording";
 import * as redisLock from "@holdfast/controller/redis-lock";
 import { ForgottenLeaseError, RedisLock } from "@holdfast/controller/redis-lock";
 import type { Kinds } from "@holdfast/kit";
@@ -391,7 +391,12 @@ const doors = [
   ...batchDoors,
   ...electionDoors,
   ...managerDoors,
-  rejects(openRecording, ["a", "b"], ["path", required(text)], ["identity", text]),
+  rejects(
+    openRecording,
+    ["a", { name: "b" }],
+    ["path", required(text)],
+    ["options", optionsOf(OPEN_OPTIONS)],
+  ),
   ...observing,
 ];
 

@@ -6,6 +6,7 @@ import { type Foreign, watchForeign } from "./foreign.ts";
 import type { Recording } from "./recording.ts";
 import type { SeamTimer } from "./seam-clock.ts";
 import { CALLS, type Course, INPUTS, type Line, type OpenCall, Tape } from "./tape.ts";
+import type { Codec } from "./values.ts";
 
 /** Inputs before a divergence that are shown. */
 const SHOWN = 20;
@@ -42,6 +43,8 @@ export interface Replayed {
 export interface PlayerOptions {
   /** Real milliseconds to wait for a call that comes from a thread. */
   readonly patience: number;
+  /** Those of the recorder. */
+  readonly codecs?: readonly Codec[] | undefined;
 }
 
 /** A call of the program. */
@@ -87,8 +90,8 @@ export class Player extends Tape {
   #divergence: Divergence | undefined;
   #onCall: () => void = () => {};
 
-  constructor(recording: Recording, { patience }: PlayerOptions) {
-    super(new RecordedCalls(recording));
+  constructor(recording: Recording, { patience, codecs }: PlayerOptions) {
+    super(new RecordedCalls(recording), codecs);
     const { seed, mono, wall, segment } = recording.head;
     if (segment !== 1)
       throw new RangeError(

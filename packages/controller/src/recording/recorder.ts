@@ -1,16 +1,15 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { type LoopClock, machineLoop, uuidFrom } from "@holdfast/kit";
+import { versionOf } from "@holdfast/kit/node";
 import { type Random, seededRandom } from "@holdfast/wait";
 import type { Logger } from "../logger.ts";
+import { CONTROLLER, FORMAT, type Head } from "./head.ts";
 import type { RecordingOptions } from "./recording-options.ts";
 import { Redactor } from "./redactor.ts";
 import type { SeamTimer } from "./seam-clock.ts";
 import { Segments } from "./segments.ts";
 import { type Course, type Line, type Live, type OpenCall, Tape } from "./tape.ts";
-import { encode } from "./values.ts";
-
-/** Version of the format. */
-export const FORMAT = 1;
+import { type Codec, Values } from "./values.ts";
 
 /** Milliseconds by which the wall clock may leave the monotonic one before it counts as set. */
 const WALL_IS_SET = 10;
@@ -31,6 +30,10 @@ export interface RecorderOptions {
   readonly random?: Random | undefined;
   /** What a replay must know beside the inputs: JSON. */
   readonly program: unknown;
+  /** The versions of packages beside `@holdfast/controller` that decide what the program does. */
+  readonly library?: Head["library"];
+  /** For values of linked systems of which a copy is not the same. */
+  readonly codecs?: readonly Codec[] | undefined;
 }
 
 /** Notes the inputs of a program, in the order in which the program got them. */
@@ -50,8 +53,9 @@ export class Recorder extends Tape {
   #reads = 0;
   #calls = 0;
 
-  constructor({ name, identity, recording, clock, logger, random, program }: RecorderOptions) {
-    super(new KnownCalls((c) => this.#write({ k: "m", c })));
+  constructor(options: RecorderOptions) {
+    const { name, identity, recording, clock, logger, random, program } = options;
+    super(new KnownCalls((c) => this.#write({ k: "m", c })), options.codecs);
     this.machine = clock;
     const { grid = 2, segmentTime = 600_000, flushInterval = 1_000, directory } = recording;
     const { maxBytes = 256 * 1024 * 1024, segmentBytes = 8 * 1024 * 1024 } = recording;
@@ -65,8 +69,9 @@ export class Recorder extends Tape {
     this.#wall = this.#wallNow();
     const mono = this.#now;
     const wall = this.#wall;
-    const head = (segment: number): Line => {
-      const version = { k: "head", v: FORMAT, name, identity, segment };
+    const library = { [CONTROLLER]: versionOf(CONTROLLER, import.meta.url), ...options.library };
+    const head = (segment: number): Head => {
+      const version = { k: "head", v: FORMAT, library, name, identity, segment } as const;
       return { ...version, seed, mono, wall, grid, program };
     };
     const limits = { maxBytes, segmentBytes, segmentTime, flushInterval };
@@ -145,7 +150,7 @@ export class Recorder extends Tape {
       this.#write({ k: "end" });
       return value;
     } catch (error) {
-      this.#write({ k: "end", e: encode(error) });
+      this.#write({ k: "end", e: new Values([]).encode(error) });
       throw error;
     } finally {
       for (const call of this.#open) call.close();

@@ -36,10 +36,7 @@ export class Redactor {
     if (secret === "" || this.#known.has(secret)) return by;
     this.#known.add(secret);
     const derived = (make: (text: string) => string): void => this.#add(make(secret), make(by));
-    derived((text) => text);
-    derived(escaped);
-    derived((text) => escaped(escaped(text)));
-    derived((text) => Buffer.from(text).toString("base64"));
+    for (const write of WRITINGS) derived(write);
     this.learnDigests(secret, by);
     for (const make of this.#derive) derived(make);
     return by;
@@ -52,10 +49,11 @@ export class Redactor {
   }
 
   /** Replaces the digests of a text in all later texts by those of another. */
-  learnDigests(text: string, by: string): void {
+  learnDigests(text: string | Uint8Array, by: string | Uint8Array): void {
     for (const algorithm of DIGESTS)
       for (const encoding of ["hex", "base64"] as const) {
-        const digest = (one: string): string => createHash(algorithm).update(one).digest(encoding);
+        const digest = (one: string | Uint8Array): string =>
+          createHash(algorithm).update(one).digest(encoding);
         this.#add(digest(text), digest(by));
       }
   }
@@ -88,7 +86,9 @@ export class Redactor {
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((part) => this.replaceIn(part));
     const entries = Object.entries(value);
-    return Object.fromEntries(entries.map(([name, part]) => [name, this.replaceIn(part)]));
+    return Object.fromEntries(
+      entries.map(([name, part]) => [this.replace(name), this.replaceIn(part)]),
+    );
   }
 
   #add(text: string, by: string): void {
@@ -107,4 +107,32 @@ export class Redactor {
 
 function escaped(text: string): string {
   return JSON.stringify(text).slice(1, -1);
+}
+
+/** With the escapes of JSON that Go writes, and so the API server. */
+function escapedByGo(text: string): string {
+  return escaped(text).replaceAll(
+    /[<>&\u2028\u2029]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Levels of JSON within JSON: a body has an annotation, which has an object, which has a file. */
+const LEVELS = 3;
+
+/** How a text is written in another: as it is, in JSON, in JSON within JSON, in base64. */
+const WRITINGS: readonly ((text: string) => string)[] = [
+  (text) => Buffer.from(text).toString("base64"),
+  ...nested(LEVELS),
+];
+
+function nested(levels: number): ((text: string) => string)[] {
+  if (levels === 0) return [(text) => text];
+  return [
+    (text) => text,
+    ...nested(levels - 1).flatMap((write) => [
+      (text: string) => escaped(write(text)),
+      (text: string) => escapedByGo(write(text)),
+    ]),
+  ];
 }

@@ -9,7 +9,14 @@ import {
 } from "@holdfast/controller/recording";
 import { messageOf } from "@holdfast/kit";
 import { ConnectionError, codeOf } from "./connection-error.ts";
-import { inShape, type KeptTexts, keptText, learnRecorded, losesBody } from "./kept-text.ts";
+import {
+  inShape,
+  type KeptTexts,
+  keepsParts,
+  keptText,
+  learnRecorded,
+  losesBody,
+} from "./kept-text.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "./kube-transport.ts";
 import { RecordedBody } from "./recorded-body.ts";
 
@@ -138,6 +145,7 @@ export class RecordedTransport implements KubeTransport {
   /** Delivers a body: whole, or the lines of a watch as they come. */
   async #read(request: KubeRequest, response: KubeResponse, emit: Emit): Promise<void> {
     const isWatch = /[?&]watch=(true|1)/.test(request.path) && response.status < 300;
+    const isWhole = this.#kept !== undefined && keepsParts(request.path, this.#kept);
     const parts: Uint8Array[] = [];
     let size = 0;
     const take = (): Uint8Array => {
@@ -156,7 +164,7 @@ export class RecordedTransport implements KubeTransport {
       }
       parts.push(chunk.subarray(end));
       size += chunk.length - end;
-      if (size > MOST) emitAs("c", take());
+      if (size > MOST && !isWhole) emitAs("c", take());
     }
     emitAs("e", size === 0 ? NOTHING : take());
   }
@@ -166,7 +174,9 @@ export class RecordedTransport implements KubeTransport {
     if (bytes.length === 0 || losesBody({ path })) return {};
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const text = buffer.toString();
-    if (text.includes("\ufffd")) return { bytes: buffer.toString("base64") };
+    const kept = this.#kept;
+    if (kept !== undefined && !keepsParts(path, kept) && isBinary(text, buffer))
+      return { bytes: withoutSecrets(buffer, kept).toString("base64") };
     return { body: this.#keep(path, status >= 400 && hide !== undefined ? hide(text) : text) };
   }
 }
@@ -217,6 +227,15 @@ function takeBody({ body, close }: Exchange, input: Line, bytes: Uint8Array | un
 
 function comparableOf({ path }: KubeRequest): (line: Line) => unknown {
   return (line) => ({ ...line, body: inShape(path, line["body"]) });
+}
+
+function isBinary(text: string, buffer: Buffer): boolean {
+  return text.includes("\ufffd") && !Buffer.from(text).equals(buffer);
+}
+
+/** Bytes that are no text, without secrets of ASCII. */
+function withoutSecrets(buffer: Buffer, { redactor }: KeptTexts): Buffer {
+  return Buffer.from(redactor.replace(buffer.toString("latin1")), "latin1");
 }
 
 function bytesOf({ body, bytes }: Line): Uint8Array {
