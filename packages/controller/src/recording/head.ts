@@ -8,6 +8,9 @@ export const FORMAT = 1;
 /** End of the names of all segments. */
 export const SUFFIX = ".flight.gz";
 
+/** Ends each line, and each body. */
+export const NEWLINE = 10;
+
 /** The package whose version each head has. */
 export const CONTROLLER = "@holdfast/controller";
 

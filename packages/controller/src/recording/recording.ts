@@ -1,9 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { type Kinds, messageOf, read, requireText, text } from "@holdfast/kit";
 import { versionOf } from "@holdfast/kit/node";
-import { CONTROLLER, FORMAT, type Head, headOf, SUFFIX, UP_TO_THE_CUT } from "./head.ts";
+import { CONTROLLER, FORMAT, type Head, headOf, NEWLINE, SUFFIX, UP_TO_THE_CUT } from "./head.ts";
 import type { Line } from "./tape.ts";
 
 export const OPEN_OPTIONS: Kinds<OpenOptions> = { name: text, identity: text };
@@ -166,22 +167,45 @@ function listOf(runs: readonly Run[]): string {
   return `${texts.join("; ")}${more}`;
 }
 
+/** The lines of a segment, with their bodies. What was cut at its end is not there. */
 function* linesOf(file: string): Generator<Line, void, undefined> {
-  const texts = textOf(file).split("\n");
-  texts.pop(); // what follows the last newline was cut
-  for (const [at, text] of texts.entries()) {
-    try {
-      yield JSON.parse(text) as Line;
-    } catch (error) {
-      throw new Error(`${file}:${at + 1}: damaged: ${messageOf(error)}`, { cause: error });
-    }
+  const bytes = bytesOf(file);
+  let number = 1;
+  for (let at = 0; ; ) {
+    const end = bytes.indexOf(NEWLINE, at);
+    if (end < 0) return;
+    const { len, ...line } = lineOf(`${file}:${number}`, bytes.toString("utf8", at, end));
+    number += 1;
+    at = end + 1;
+    if (typeof len === "number") {
+      const body = bytes.subarray(at, at + len);
+      at += len + 1;
+      if (at > bytes.length) return;
+      if (bytes[at - 1] !== NEWLINE)
+        throw new Error(`${file}:${number}: damaged: a body of ${len} bytes does not end there`);
+      for (const byte of body) if (byte === NEWLINE) number += 1;
+      number += 1;
+      yield { ...line, ...contentOf(body) };
+    } else yield line;
   }
 }
 
-/** The text of a segment, up to its end or to where it was cut. */
-function textOf(file: string): string {
+function lineOf(place: string, text: string): Line {
   try {
-    return gunzipSync(readFileSync(file), UP_TO_THE_CUT).toString();
+    return JSON.parse(text) as Line;
+  } catch (error) {
+    throw new Error(`${place}: damaged: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function contentOf(body: Buffer): { readonly body: string } | { readonly bytes: string } {
+  return isUtf8(body) ? { body: body.toString() } : { bytes: body.toString("base64") };
+}
+
+/** A segment, up to its end or to where it was cut. */
+function bytesOf(file: string): Buffer {
+  try {
+    return gunzipSync(readFileSync(file), UP_TO_THE_CUT);
   } catch (error) {
     throw new Error(`${file}: damaged: ${messageOf(error)}`, { cause: error });
   }

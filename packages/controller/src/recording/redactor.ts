@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHash, createHmac } from "node:crypto";
 import { uuidFrom } from "@holdfast/kit";
 
@@ -77,6 +78,16 @@ export class Redactor {
       hash = 0;
     }
     return copied === 0 ? text : result + text.slice(copied);
+  }
+
+  /** Bytes without secrets: those of a text, or of anything else, in which secrets of ASCII are found. */
+  replaceBytes(bytes: Uint8Array): Uint8Array {
+    if (this.#forms.size === 0) return bytes;
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const encoding = isUtf8(bytes) ? "utf8" : "latin1";
+    const text = buffer.toString(encoding);
+    const kept = this.replace(text);
+    return kept === text ? bytes : Buffer.from(kept, encoding);
   }
 
   /** The texts of a value of JSON without secrets. */

@@ -5,7 +5,7 @@ import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import { messageOf } from "@holdfast/kit";
 import { withTimeout } from "@holdfast/wait";
 import { type Logger, logSafely } from "../logger.ts";
-import { headOf, SUFFIX } from "./head.ts";
+import { headOf, NEWLINE, SUFFIX } from "./head.ts";
 import type { Line } from "./tape.ts";
 
 /** Lines that wait for a slow disk, in bytes: with more they are given up. */
@@ -66,10 +66,10 @@ export class Segments {
     this.#options = options;
   }
 
-  /** Writes a line, soon. */
-  write(line: Line): void {
+  /** Writes a line, soon, and after it the bytes of a body: most of a recording, which nobody has to parse. */
+  write(line: Line, body?: Uint8Array): void {
     if (this.#isClosed) return;
-    this.#lines.add(`${JSON.stringify(line)}\n`);
+    this.#lines.add(line, body);
     if (this.#lines.bytes > MOST_WAITING) this.#giveUp(new Error("the disk is too slow"));
     if (this.#flushing !== undefined) return;
     if (this.#lines.bytes > MANY) void this.flush();
@@ -125,7 +125,7 @@ export class Segments {
       const segment = this.#segment ?? (await this.#begin());
       const gap = this.#lost > 0 ? [lineOf({ k: "gap", lost: this.#lost })] : [];
       this.#inFlight = this.#lines.count;
-      await segment.append(...gap, this.#lines.take());
+      await segment.append(...gap, ...this.#lines.take());
       this.#inFlight = 0;
       this.#lost = 0;
       this.#problem = undefined;
@@ -232,22 +232,32 @@ class Lines {
     return this.#fullBytes + this.#used;
   }
 
-  add(line: string): void {
+  add(line: Line, body: Uint8Array | undefined): void {
     this.count += 1;
-    const most = line.length * 3 > BLOCK ? Buffer.byteLength(line) : line.length * 3;
-    if (this.#used + most > this.#block.length) {
-      this.#full.push(this.#block.subarray(0, this.#used));
-      this.#fullBytes += this.#used;
-      this.#block = Buffer.allocUnsafe(Math.max(BLOCK, most));
-      this.#used = 0;
-    }
-    this.#used += this.#block.write(line, this.#used);
+    const text = JSON.stringify(body === undefined ? line : { ...line, len: body.length });
+    const most = text.length * 3 > BLOCK ? Buffer.byteLength(text) : text.length * 3;
+    this.#reserve(most + 2 + (body?.length ?? 0));
+    this.#used += this.#block.write(text, this.#used);
+    this.#block[this.#used++] = NEWLINE;
+    if (body === undefined) return;
+    this.#block.set(body, this.#used);
+    this.#used += body.length;
+    this.#block[this.#used++] = NEWLINE;
+  }
+
+  #reserve(most: number): void {
+    if (this.#used + most <= this.#block.length) return;
+    this.#full.push(this.#block.subarray(0, this.#used));
+    this.#fullBytes += this.#used;
+    this.#block = Buffer.allocUnsafe(Math.max(BLOCK, most));
+    this.#used = 0;
   }
 
   /** All lines, which wait no longer. */
-  take(): Buffer {
-    const all = Buffer.concat([...this.#full, this.#block.subarray(0, this.#used)]);
+  take(): readonly Buffer[] {
+    const all = [...this.#full, this.#block.subarray(0, this.#used)];
     this.count = 0;
+    this.#block = this.#block.subarray(this.#used); // what was taken is not written over
     this.#used = 0;
     this.#full = [];
     this.#fullBytes = 0;

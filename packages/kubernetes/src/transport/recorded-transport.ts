@@ -169,15 +169,14 @@ export class RecordedTransport implements KubeTransport {
     emitAs("e", size === 0 ? NOTHING : take());
   }
 
-  /** The part of a body that is kept. */
+  /** The part of a body that is kept: its bytes as they are, or its text without a part. */
   #bodyOf({ path }: KubeRequest, { status, hide }: KubeResponse, bytes: Uint8Array): object {
     if (bytes.length === 0 || losesBody({ path })) return {};
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const text = buffer.toString();
-    const kept = this.#kept;
-    if (kept !== undefined && !keepsParts(path, kept) && isBinary(text, buffer))
-      return { bytes: withoutSecrets(buffer, kept).toString("base64") };
-    return { body: this.#keep(path, status >= 400 && hide !== undefined ? hide(text) : text) };
+    const hidden = status >= 400 ? hide : undefined;
+    const isKept = this.#kept === undefined || !keepsParts(path, this.#kept);
+    if (isKept && hidden === undefined) return { body: bytes };
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+    return { body: this.#keep(path, hidden?.(text) ?? text) };
   }
 }
 
@@ -227,15 +226,6 @@ function takeBody({ body, close }: Exchange, input: Line, bytes: Uint8Array | un
 
 function comparableOf({ path }: KubeRequest): (line: Line) => unknown {
   return (line) => ({ ...line, body: inShape(path, line["body"]) });
-}
-
-function isBinary(text: string, buffer: Buffer): boolean {
-  return text.includes("\ufffd") && !Buffer.from(text).equals(buffer);
-}
-
-/** Bytes that are no text, without secrets of ASCII. */
-function withoutSecrets(buffer: Buffer, { redactor }: KeptTexts): Buffer {
-  return Buffer.from(redactor.replace(buffer.toString("latin1")), "latin1");
 }
 
 function bytesOf({ body, bytes }: Line): Uint8Array {
