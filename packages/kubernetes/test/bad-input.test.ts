@@ -368,7 +368,7 @@ const operatorDoors = [
         kinds.fields({ recording: options(RECORDING_OPTIONS) }),
         kinds.except(
           { ...operator, recording: { directory: "a" }, webhooks },
-          "RangeError: options.recording must be undefined beside options.webhooks",
+          "RangeError: options.recording must be undefined beside options.webhooks, whose reviews and keys pass no seam of a recording: run the webhooks as an operator of their own",
         ),
       ),
     ],
