@@ -5,7 +5,7 @@ import * as mysqlLock from "@holdfast/controller/mysql-lock";
 import * as opentelemetry from "@holdfast/controller/opentelemetry";
 import * as postgresLock from "@holdfast/controller/postgres-lock";
 import * as prometheus from "@holdfast/controller/prometheus";
-import { openRecording } from "@holdfast/controller/recording";
+import * as recording from "@holdfast/controller/recording";
 import * as redisLock from "@holdfast/controller/redis-lock";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
@@ -187,7 +187,7 @@ const doors = [
   ),
   runs(manager, "signal?: abortSignal, options?: RUN_OPTIONS"),
 
-  rejects(openRecording, ["a", "b"], "path: text, identity?: text"),
+  rejects(recording.openRecording, ["a", { name: "b" }], "path: text, options?: OPEN_OPTIONS"),
   constructs(
     prometheus.PrometheusMetrics,
     [{ register: new Registry() }],

@@ -222,7 +222,7 @@ const doors = [
   rejects(root.runOperator, [recorded, live], "options?: recorded, signal?: abortSignal", {
     recorded: all(
       fields({ recording: own.recording }),
-      refuses("RangeError: options.recording must be undefined beside options.webhooks", {
+      refuses("RangeError: options.recording must be undefined beside options.webhooks, whose reviews and keys pass no seam of a recording: run the webhooks as an operator of their own", {
         ...recorded,
         webhooks,
       }),

@@ -24,6 +24,7 @@ export type {
   SavedMessage,
 } from "./message/message.ts";
 export { delayAfter } from "./message/schedule.ts";
+export { messageCodec } from "./message-codec.ts";
 export { Outbox, type OutboxOptions } from "./outbox.ts";
 export type { Publisher } from "./publisher/publisher.ts";
 export { Relay, type RelayStatus } from "./relay/relay.ts";

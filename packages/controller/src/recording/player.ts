@@ -6,6 +6,7 @@ import { type Foreign, watchForeign } from "./foreign.ts";
 import type { Recording } from "./recording.ts";
 import type { SeamTimer } from "./seam-clock.ts";
 import { CALLS, type Course, INPUTS, type Line, type OpenCall, Tape } from "./tape.ts";
+import type { Codec } from "./values.ts";
 
 /** Inputs before a divergence that are shown. */
 const SHOWN = 20;
@@ -42,6 +43,8 @@ export interface Replayed {
 export interface PlayerOptions {
   /** Real milliseconds to wait for a call that comes from a thread. */
   readonly patience: number;
+  /** Those of the recorder. */
+  readonly codecs?: readonly Codec[] | undefined;
 }
 
 /** A call of the program. */
@@ -58,7 +61,8 @@ interface Call {
 
 /** An input, and the lines that follow it up to the next: the program has to make these calls. */
 interface Turn {
-  readonly input: Line;
+  /** More than one if they came together. */
+  readonly inputs: Line[];
   readonly reads: Line[];
   readonly calls: Line[];
   /** `"cut"`: the process was killed here, and may have made more calls. */
@@ -81,14 +85,14 @@ export class Player extends Tape {
   #now: number;
   #wall: number;
   #reads = 0;
-  #turn: Turn = { input: { k: "begin" }, reads: [], calls: [] };
+  #turn: Turn = { inputs: [], reads: [], calls: [] };
   #calls = 0;
   #inputs = 0;
   #divergence: Divergence | undefined;
   #onCall: () => void = () => {};
 
-  constructor(recording: Recording, { patience }: PlayerOptions) {
-    super(new RecordedCalls(recording));
+  constructor(recording: Recording, { patience, codecs }: PlayerOptions) {
+    super(new RecordedCalls(recording), codecs);
     const { seed, mono, wall, segment } = recording.head;
     if (segment !== 1)
       throw new RangeError(
@@ -181,8 +185,9 @@ export class Player extends Tape {
     };
     for (const turn of turnsOf(this.#recording)) {
       this.#begin(turn);
-      if (turn.input.k === "begin") begin();
-      else this.#deliver(turn.input);
+      for (const input of turn.inputs)
+        if (input.k === "begin") begin();
+        else this.#deliver(input);
       await this.#settle(turn);
       if (this.#divergence !== undefined) break;
     }
@@ -201,14 +206,15 @@ export class Player extends Tape {
   }
 
   #begin(turn: Turn): void {
-    const { input } = turn;
     this.#turn = turn;
-    this.#now = input.t as number;
-    if (typeof input["w"] === "number") this.#wall = input["w"];
     this.#reads = 0;
-    this.#inputs += 1;
-    this.#last.push(input);
-    if (this.#last.length > SHOWN) this.#last.shift();
+    for (const input of turn.inputs) {
+      this.#now = input.t as number;
+      if (typeof input["w"] === "number") this.#wall = input["w"];
+      this.#inputs += 1;
+      this.#last.push(input);
+      if (this.#last.length > SHOWN) this.#last.shift();
+    }
   }
 
   #deliver(input: Line): void {
@@ -283,10 +289,10 @@ function* turnsOf(recording: Recording): Generator<Turn, void, undefined> {
   for (const line of recording.lines()) {
     if (line.k === "gap") throw new Error(gapText(recording, line));
     if (line.k === "end") isLast = "end";
-    if (!INPUTS.has(line.k)) addTo(turn, line);
+    if (!INPUTS.has(line.k) || line["y"] === 1) addTo(turn, line);
     else {
       if (turn !== undefined) yield turn;
-      turn = { input: line, reads: [], calls: [] };
+      turn = { inputs: [line], reads: [], calls: [] };
     }
   }
   if (turn !== undefined) yield { ...turn, isLast };
@@ -294,6 +300,7 @@ function* turnsOf(recording: Recording): Generator<Turn, void, undefined> {
 
 function addTo(turn: Turn | undefined, line: Line): void {
   if (line.k === "R") turn?.reads.push(line);
+  else if (INPUTS.has(line.k)) turn?.inputs.push(line);
   else if (CALLS.has(line.k)) turn?.calls.push(line);
 }
 

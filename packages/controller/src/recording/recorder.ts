@@ -1,16 +1,15 @@
-import type { Clock, Timer } from "@holdfast/clock";
+import type { Clock } from "@holdfast/clock";
 import { type LoopClock, machineLoop, uuidFrom } from "@holdfast/kit";
+import { versionOf } from "@holdfast/kit/node";
 import { type Random, seededRandom } from "@holdfast/wait";
 import type { Logger } from "../logger.ts";
+import { CONTROLLER, FORMAT, type Head } from "./head.ts";
 import type { RecordingOptions } from "./recording-options.ts";
 import { Redactor } from "./redactor.ts";
 import type { SeamTimer } from "./seam-clock.ts";
 import { Segments } from "./segments.ts";
 import { type Course, type Line, type Live, type OpenCall, Tape } from "./tape.ts";
-import { encode } from "./values.ts";
-
-/** Version of the format. */
-export const FORMAT = 1;
+import { type Codec, Values } from "./values.ts";
 
 /** Milliseconds by which the wall clock may leave the monotonic one before it counts as set. */
 const WALL_IS_SET = 10;
@@ -31,6 +30,10 @@ export interface RecorderOptions {
   readonly random?: Random | undefined;
   /** What a replay must know beside the inputs: JSON. */
   readonly program: unknown;
+  /** The versions of packages beside `@holdfast/controller` that decide what the program does. */
+  readonly library?: Head["library"];
+  /** For values of linked systems of which a copy is not the same. */
+  readonly codecs?: readonly Codec[] | undefined;
 }
 
 /** Notes the inputs of a program, in the order in which the program got them. */
@@ -42,16 +45,16 @@ export class Recorder extends Tape {
   readonly redactor: Redactor;
   readonly #segments: Segments;
   readonly #grid: number;
-  readonly #timers = new WeakMap<SeamTimer, Timer>();
   readonly #open = new Set<OpenCall>();
-  readonly #queue: (() => void)[] = [];
+  readonly #queue: Arrival[] = [];
   #now: number;
   #wall: number;
   #reads = 0;
   #calls = 0;
 
-  constructor({ name, identity, recording, clock, logger, random, program }: RecorderOptions) {
-    super(new KnownCalls((c) => this.#write({ k: "m", c })));
+  constructor(options: RecorderOptions) {
+    const { name, identity, recording, clock, logger, random, program } = options;
+    super(new KnownCalls((c) => this.#write({ k: "m", c })), options.codecs);
     this.machine = clock;
     const { grid = 2, segmentTime = 600_000, flushInterval = 1_000, directory } = recording;
     const { maxBytes = 256 * 1024 * 1024, segmentBytes = 8 * 1024 * 1024 } = recording;
@@ -65,8 +68,9 @@ export class Recorder extends Tape {
     this.#wall = this.#wallNow();
     const mono = this.#now;
     const wall = this.#wall;
-    const head = (segment: number): Line => {
-      const version = { k: "head", v: FORMAT, name, identity, segment };
+    const library = { [CONTROLLER]: versionOf(CONTROLLER, import.meta.url), ...options.library };
+    const head = (segment: number): Head => {
+      const version = { k: "head", v: FORMAT, library, name, identity, segment } as const;
       return { ...version, seed, mono, wall, grid, program };
     };
     const limits = { maxBytes, segmentBytes, segmentTime, flushInterval };
@@ -89,9 +93,8 @@ export class Recorder extends Tape {
   }
 
   override arm(timer: SeamTimer, delay: number): void {
-    const armed = this.#timers.get(timer);
-    if (armed !== undefined) {
-      armed.reset(delay);
+    if (timer.alarm !== undefined) {
+      timer.alarm.reset(delay);
       return;
     }
     const ring = (): void => {
@@ -102,12 +105,12 @@ export class Recorder extends Tape {
       );
       timer.ring();
     };
-    this.#timers.set(timer, this.machine.afterFunc(delay, ring, timer.options));
+    timer.alarm = this.machine.afterFunc(delay, ring, timer.options);
   }
 
   /** A timer waits no longer. */
   override disarm(timer: SeamTimer): void {
-    this.#timers.get(timer)?.stop();
+    timer.alarm?.stop();
   }
 
   override open(ask: Line, { take, begin }: Course): OpenCall {
@@ -115,21 +118,25 @@ export class Recorder extends Tape {
     this.#write({ ...ask, n });
     let end: (() => void) | undefined;
     let isOpen = true;
-    const deliver = (input: Line, live: Live | undefined): void => {
-      if (!isOpen) return;
-      this.#note({ ...input, n });
-      this.inside(() => take(input, live));
-    };
     const call: OpenCall = {
       close: () => {
         if (!isOpen) return;
         isOpen = false;
         this.#open.delete(call);
-        this.outside(() => end?.());
+        if (end !== undefined) this.outside(end);
       },
     };
+    const deliver = (arrivals: readonly Arrival[]): void => {
+      if (!isOpen) return;
+      for (const [at, { input }] of arrivals.entries())
+        if (at === 0) this.#note({ ...input, n });
+        else this.#write({ ...input, n, t: this.#now, y: 1 });
+      this.inside(() => {
+        for (const { input, live } of arrivals) take(input, live);
+      });
+    };
     this.#open.add(call);
-    end = this.outside(() => begin((input, live) => this.#later(() => deliver(input, live))));
+    end = this.outside(() => begin((input, live) => this.#later({ input, live, deliver })));
     return call;
   }
 
@@ -140,12 +147,12 @@ export class Recorder extends Tape {
           this.#note({ k: "begin" });
           this.inside(program).then(resolve, reject);
         };
-        this.#later(begin);
+        this.#later({ input: { k: "begin" }, live: undefined, deliver: begin });
       });
       this.#write({ k: "end" });
       return value;
     } catch (error) {
-      this.#write({ k: "end", e: encode(error) });
+      this.#write({ k: "end", e: new Values([]).encode(error) });
       throw error;
     } finally {
       for (const call of this.#open) call.close();
@@ -153,15 +160,30 @@ export class Recorder extends Tape {
     }
   }
 
-  /** Delivers in a turn of its own, in the order of the calls. On a fake clock no time passes before. */
-  #later(deliver: () => void): void {
-    this.#queue.push(deliver);
-    const next = (): void => this.#queue.shift()?.();
-    this.outside(() => {
-      const loop = (this.machine as LoopClock)[machineLoop];
-      if (loop === undefined) this.machine.afterFunc(0, next, { label: "turn" });
-      else loop.afterTurn(next);
-    });
+  /**
+   * Delivers in a turn of its own, in the order of the calls; a head together with its end, if both are there. On a fake
+   * clock no time passes before.
+   */
+  #later(arrival: Arrival): void {
+    this.#queue.push(arrival);
+    if (this.isInside) this.outside(() => this.#turn());
+    else this.#turn();
+  }
+
+  #turn(): void {
+    const next = (): void => {
+      const arrival = this.#queue.shift();
+      if (arrival === undefined) return;
+      const [following] = this.#queue;
+      const isWhole =
+        arrival.input.k === "h" &&
+        following?.input.k === "e" &&
+        following.deliver === arrival.deliver;
+      arrival.deliver(isWhole ? [arrival, this.#queue.shift() as Arrival] : [arrival]);
+    };
+    const loop = (this.machine as LoopClock)[machineLoop];
+    if (loop === undefined) this.machine.afterFunc(0, next, { label: "turn" });
+    else loop.afterTurn(next);
   }
 
   /** Notes an input: the time of the program is that of the input. */
@@ -179,8 +201,18 @@ export class Recorder extends Tape {
   }
 
   #write(line: Line): void {
-    this.#segments.write(this.redactor.replaceIn(line) as Line);
+    const { body, ...rest } = line;
+    if (body instanceof Uint8Array)
+      this.#segments.write(this.redactor.replaceIn(rest) as Line, this.redactor.replaceBytes(body));
+    else this.#segments.write(this.redactor.replaceIn(line) as Line);
   }
+}
+
+/** An input that waits for its turn. */
+interface Arrival {
+  readonly input: Line;
+  readonly live: Live | undefined;
+  readonly deliver: (arrivals: readonly Arrival[]) => void;
 }
 
 /** The calls of linked systems: those that make objects are noted, since a replay calls no other. */

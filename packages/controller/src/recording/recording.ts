@@ -1,36 +1,33 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { constants, gunzipSync } from "node:zlib";
-import { messageOf, requireText } from "@holdfast/kit";
-import { FORMAT } from "./recorder.ts";
-import { SUFFIX } from "./segments.ts";
+import { gunzipSync } from "node:zlib";
+import { type Kinds, messageOf, read, requireText, text } from "@holdfast/kit";
+import { versionOf } from "@holdfast/kit/node";
+import { CONTROLLER, FORMAT, type Head, headOf, NEWLINE, SUFFIX, UP_TO_THE_CUT } from "./head.ts";
 import type { Line } from "./tape.ts";
 
-/** The first line of each segment. */
-export interface Head extends Line {
-  /** Always `"head"`. */
-  readonly k: "head";
-  /** The version of the format. */
-  readonly v: number;
-  /** The name of the program. */
-  readonly name: string;
-  /** The name of the process. */
-  readonly identity: string;
-  /** The number of the segment, from 0. */
-  readonly segment: number;
-  /** The seed of the chance of the program. */
-  readonly seed: number;
-  /** The monotonic time at its start, in milliseconds. */
-  readonly mono: number;
-  /** The wall clock minus the monotonic one, in milliseconds. */
-  readonly wall: number;
-  /** The milliseconds from which a later read of the clock is noted. */
-  readonly grid: number;
-  /** What a replay must know beside the inputs. */
-  readonly program: unknown;
+export const OPEN_OPTIONS: Kinds<OpenOptions> = { name: text, identity: text };
+
+/** Chooses one of the recordings of a directory. */
+export interface OpenOptions {
+  /**
+   * The name of the program: the option `name` of `runOperator`.
+   *
+   * @defaultValue any
+   */
+  readonly name?: string | undefined;
+
+  /**
+   * The name of the process.
+   *
+   * @defaultValue any
+   */
+  readonly identity?: string | undefined;
 }
 
-const NUMBERED = /^(.*)-(\d{6})\.flight\.gz$/;
+/** Recordings of a directory that an error lists. */
+const SHOWN = 20;
 
 /** A recording of one process: its segments in order. */
 export class Recording {
@@ -55,6 +52,18 @@ export class Recording {
     this.head = head as Head;
   }
 
+  /** Warns of each package that has another version than when this was recorded. */
+  compare(library: NonNullable<Head["library"]>): void {
+    for (const [name, version] of Object.entries(library)) {
+      const recorded = this.head.library?.[name];
+      if (recorded !== undefined && version !== undefined && recorded !== version)
+        process.emitWarning(
+          `${this.files[0]}: recorded with ${name} ${recorded}, read with ${version}: a replay may differ for that reason`,
+          "RecordingWarning",
+        );
+    }
+  }
+
   /**
    * The lines of all segments, without their heads, and with a gap where a segment is missing. A last line that was cut
    * is the end.
@@ -75,64 +84,128 @@ export class Recording {
 }
 
 /**
- * Opens the recording of a process.
+ * Opens the recording of one process.
+ *
+ * A directory may have those of several: of programs, of replicas, and of the same program before a restart. Then `options`
+ * choose one, or the path of one of its files does.
+ *
+ * A package of another version than when it was recorded is a warning of the process, by its name: a replay may differ.
  *
  * @param path - a directory of recordings, or a segment
- * @param identity - the process, if a directory has recordings of several. Default: the one that was written last
- * @returns the recording. Rejects with an Error if there is none, or if it is damaged
+ * @param options - see {@link OpenOptions}
+ * @returns the recording. Rejects with an Error if there is none, or if it is damaged; with a RangeError that lists them if
+ * there are several, and for a format that is not known
  *
  * @example
  * ```ts no-run
  * import { openRecording } from "@holdfast/controller/recording";
  *
- * const recording = await openRecording("flight/");
- * console.log(recording.head.name, recording.files.length);
+ * const recording = await openRecording("flight/", { name: "website" });
+ * console.log(recording.head.identity, recording.files.length);
  * ```
  */
-export async function openRecording(path: string, identity?: string): Promise<Recording> {
+export async function openRecording(path: string, options: OpenOptions = {}): Promise<Recording> {
   requireText("path", path);
-  if (identity !== undefined) requireText("identity", identity);
+  const { name, identity } = read("options", options, "openRecording", OPEN_OPTIONS);
   const isFile = path.endsWith(SUFFIX);
-  const directory = isFile ? dirname(path) : path;
-  const [, only] = (isFile && NUMBERED.exec(basename(path))) || [];
-  const isWanted = (process: string): boolean =>
-    only === undefined
-      ? identity === undefined || process.endsWith(`-${identity}`)
-      : process === only;
-  const [latest] = processesIn(directory, isWanted);
-  if (latest !== undefined) return new Recording(latest);
-  const whose = identity === undefined ? "" : ` of ${identity}`;
-  throw new Error(`openRecording: no recording${whose} in ${path}: its files end in ${SUFFIX}`);
+  const all = await runsIn(isFile ? dirname(path) : path);
+  const isWanted = ({ head, files }: Run): boolean =>
+    (!isFile || files.some((file) => basename(file) === basename(path))) &&
+    (name === undefined || head?.name === name) &&
+    (identity === undefined || head?.identity === identity);
+  const wanted = all.filter(isWanted);
+  const readable = wanted.filter(({ head }) => head !== undefined);
+  const [run, ...others] = readable.length > 0 ? readable : wanted;
+  const whose = [name && ` of ${name}`, identity && ` of the process ${identity}`].join("");
+  if (run === undefined)
+    throw new Error(
+      `openRecording: no recording${whose} in ${path}: ${all.length === 0 ? `its files end in ${SUFFIX}` : `it has ${listOf(all)}`}`,
+    );
+  if (others.length > 0)
+    throw new RangeError(
+      `openRecording: ${path} has ${others.length + 1} recordings${whose}: choose one by name and identity, or open one of its files: ${listOf(wanted)}`,
+    );
+  const recording = new Recording(run.files);
+  recording.compare({ [CONTROLLER]: versionOf(CONTROLLER, import.meta.url) });
+  return recording;
 }
 
-/** The segments of each process, the process that wrote last first. */
-function processesIn(directory: string, isWanted: (process: string) => boolean): string[][] {
-  const processes = new Map<string, string[]>();
-  for (const file of readdirSync(directory).toSorted()) {
-    const [, process] = NUMBERED.exec(file) ?? [];
-    if (process === undefined || !isWanted(process)) continue;
-    processes.set(process, [...(processes.get(process) ?? []), join(directory, file)]);
+/** The segments of a process. */
+interface Run {
+  /** Undefined if no segment of it can be read. */
+  readonly head: Head | undefined;
+  readonly files: string[];
+}
+
+/** The recordings in a directory. A file without a head belongs to that which has the file before. */
+async function runsIn(directory: string): Promise<Run[]> {
+  const runs = new Map<string, Run>();
+  const latest = new Map<string, Run>();
+  for (const name of readdirSync(directory).toSorted()) {
+    if (!name.endsWith(SUFFIX)) continue;
+    const file = join(directory, name);
+    const process = name.replace(/-\d+\.flight\.gz$/, "");
+    const head = await headOf(file);
+    const key = head && JSON.stringify([head.name, head.identity, head.seed, head.mono, head.wall]);
+    const known = key === undefined ? latest.get(process) : runs.get(key);
+    const run = known ?? { head, files: [] };
+    run.files.push(file);
+    runs.set(key ?? process, run);
+    latest.set(process, run);
   }
-  const writtenAt = (files: readonly string[]): number => statSync(files.at(-1) as string).mtimeMs;
-  return [...processes.values()].toSorted((one, other) => writtenAt(other) - writtenAt(one));
+  return [...new Set(runs.values())];
 }
 
+function listOf(runs: readonly Run[]): string {
+  const texts = runs.slice(0, SHOWN).map(({ head, files }) => {
+    const file = basename(files[0] as string);
+    if (head === undefined) return `${file}, which is damaged`;
+    const since = new Date(head.wall + head.mono).toISOString();
+    return `${JSON.stringify({ name: head.name, identity: head.identity })} since ${since} in ${file}`;
+  });
+  const more = runs.length > SHOWN ? `; and ${runs.length - SHOWN} more` : "";
+  return `${texts.join("; ")}${more}`;
+}
+
+/** The lines of a segment, with their bodies. What was cut at its end is not there. */
 function* linesOf(file: string): Generator<Line, void, undefined> {
-  const texts = textOf(file).split("\n");
-  texts.pop(); // what follows the last newline was cut
-  for (const [at, text] of texts.entries()) {
-    try {
-      yield JSON.parse(text) as Line;
-    } catch (error) {
-      throw new Error(`${file}:${at + 1}: damaged: ${messageOf(error)}`, { cause: error });
-    }
+  const bytes = bytesOf(file);
+  let number = 1;
+  for (let at = 0; ; ) {
+    const end = bytes.indexOf(NEWLINE, at);
+    if (end < 0) return;
+    const { len, ...line } = lineOf(`${file}:${number}`, bytes.toString("utf8", at, end));
+    number += 1;
+    at = end + 1;
+    if (typeof len === "number") {
+      const body = bytes.subarray(at, at + len);
+      at += len + 1;
+      if (at > bytes.length) return;
+      if (bytes[at - 1] !== NEWLINE)
+        throw new Error(`${file}:${number}: damaged: a body of ${len} bytes does not end there`);
+      for (const byte of body) if (byte === NEWLINE) number += 1;
+      number += 1;
+      yield { ...line, ...contentOf(body) };
+    } else yield line;
   }
 }
 
-/** The text of a segment, up to its end or to where it was cut. */
-function textOf(file: string): string {
+function lineOf(place: string, text: string): Line {
   try {
-    return gunzipSync(readFileSync(file), { finishFlush: constants.Z_SYNC_FLUSH }).toString();
+    return JSON.parse(text) as Line;
+  } catch (error) {
+    throw new Error(`${place}: damaged: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function contentOf(body: Buffer): { readonly body: string } | { readonly bytes: string } {
+  return isUtf8(body) ? { body: body.toString() } : { bytes: body.toString("base64") };
+}
+
+/** A segment, up to its end or to where it was cut. */
+function bytesOf(file: string): Buffer {
+  try {
+    return gunzipSync(readFileSync(file), UP_TO_THE_CUT);
   } catch (error) {
     throw new Error(`${file}: damaged: ${messageOf(error)}`, { cause: error });
   }

@@ -58,12 +58,15 @@ export interface SeamTimer {
   readonly deadline: number;
   /** What the program said of it. */
   readonly options: TimerOptions;
+  /** The timer of the machine that makes it fire. A replay has none. */
+  alarm: Timer | undefined;
   /** It fires. */
   ring(): void;
 }
 
 class ProgramTimer extends BaseTimer implements SeamTimer {
   readonly options: TimerOptions;
+  alarm: Timer | undefined;
   readonly #time: SeamTime;
   readonly #fire: () => void;
   #deadline = 0;

@@ -1,13 +1,12 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { constants, createGzip, gunzipSync } from "node:zlib";
-import type { Clock, Timer } from "@holdfast/clock";
+import { constants, createGzip } from "node:zlib";
+import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import { messageOf } from "@holdfast/kit";
+import { withTimeout } from "@holdfast/wait";
 import { type Logger, logSafely } from "../logger.ts";
+import { headOf, NEWLINE, SUFFIX } from "./head.ts";
 import type { Line } from "./tape.ts";
-
-/** End of the names of all segments. */
-export const SUFFIX = ".flight.gz";
 
 /** Lines that wait for a slow disk, in bytes: with more they are given up. */
 const MOST_WAITING: number = 8 * 1024 * 1024;
@@ -18,8 +17,11 @@ const MANY = 1024 * 1024;
 /** Size of the blocks in which lines wait, in bytes. */
 const BLOCK = 256 * 1024;
 
-/** The bytes of a segment that have the name of its program. */
-const BEGIN = 4_096;
+/** Time that a disk has at the end, in milliseconds. */
+const LAST = 1_000;
+
+/** Longest part of the name of a file that is the name of a program or a process. */
+const LONGEST = 100;
 
 /** Options for {@link Segments}, with their defaults. */
 export interface SegmentsOptions {
@@ -31,6 +33,8 @@ export interface SegmentsOptions {
   readonly segmentTime: number;
   readonly flushInterval: number;
   readonly clock: Clock;
+  /** The clock of the disk, which takes real time also on a fake clock. */
+  readonly diskClock?: Clock;
   readonly logger: Logger;
   /** The first line of a segment. */
   readonly head: (segment: number) => Line;
@@ -47,19 +51,25 @@ export class Segments {
   #lost = 0;
   /** Lines that are being written. */
   #inFlight = 0;
-  #hasFailed = false;
+  /** Why the latest lines were given up; undefined while all are written. */
+  #problem: string | undefined;
   #segment: Segment | undefined;
+  /** Segments that have a head. */
   #number = 0;
+  /** The number of the latest file: one of an earlier process may have the same name. */
+  #file = 0;
   #timer: Timer | undefined;
   #flushing: Promise<void> | undefined;
+  #isClosed = false;
 
   constructor(options: SegmentsOptions) {
     this.#options = options;
   }
 
-  /** Writes a line, soon. */
-  write(line: Line): void {
-    this.#lines.add(`${JSON.stringify(line)}\n`);
+  /** Writes a line, soon, and after it the bytes of a body: most of a recording, which nobody has to parse. */
+  write(line: Line, body?: Uint8Array): void {
+    if (this.#isClosed) return;
+    this.#lines.add(line, body);
     if (this.#lines.bytes > MOST_WAITING) this.#giveUp(new Error("the disk is too slow"));
     if (this.#flushing !== undefined) return;
     if (this.#lines.bytes > MANY) void this.flush();
@@ -76,11 +86,27 @@ export class Segments {
     return this.#flushing;
   }
 
-  /** Writes all lines, and closes the last segment. */
+  /**
+   * Writes all lines, and closes the last segment. A disk that hangs has a second; a line of the log tells what it has not
+   * got.
+   */
   async close(): Promise<void> {
+    const { directory, logger, diskClock: clock = realClock } = this.#options;
+    this.#isClosed = true;
+    await withTimeout(() => this.#close(), LAST, { clock, label: "recording end" }).catch(() => {
+      this.#problem ??= `the disk did not answer for ${LAST} ms`;
+    });
+    const lines = this.#lost + this.#inFlight + this.#lines.count;
+    this.#lines.take();
+    this.#timer?.stop();
+    if (lines === 0) return;
+    const details = { directory, lines, problem: this.#problem };
+    logSafely(logger, "warn", details, "recording lacks its end; the program ends");
+  }
+
+  async #close(): Promise<void> {
     await this.#flushing;
     if (this.#lines.count > 0) await this.flush();
-    this.#timer?.stop();
     await this.#attempt(async () => await this.#end());
   }
 
@@ -96,16 +122,13 @@ export class Segments {
   async #flush(): Promise<void> {
     await this.#attempt(async () => {
       const { clock, segmentBytes, segmentTime } = this.#options;
-      this.#segment ??= await this.#begin();
-      const segment = this.#segment;
-      const gap = `${JSON.stringify({ k: "gap", lost: this.#lost })}\n`;
+      const segment = this.#segment ?? (await this.#begin());
+      const gap = this.#lost > 0 ? [lineOf({ k: "gap", lost: this.#lost })] : [];
       this.#inFlight = this.#lines.count;
-      const lines = this.#lines.take();
-      if (this.#lost > 0) await segment.append(Buffer.from(gap));
-      await segment.append(lines);
+      await segment.append(...gap, ...this.#lines.take());
       this.#inFlight = 0;
       this.#lost = 0;
-      this.#hasFailed = false;
+      this.#problem = undefined;
       const isOld = clock.monotonic() - segment.begun >= segmentTime;
       if (isOld || segment.bytes >= segmentBytes) await this.#end();
     });
@@ -120,49 +143,60 @@ export class Segments {
       this.#giveUp(error);
       const segment = this.#segment;
       this.#segment = undefined;
-      await segment?.end().catch(() => {});
+      await segment?.abandon();
     }
   }
 
   #giveUp(error: unknown): void {
     this.#lost += this.#lines.count;
     this.#lines.take();
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
+    const isKnown = this.#problem !== undefined || this.#isClosed;
+    this.#problem = messageOf(error);
+    if (isKnown) return;
     const { directory, logger } = this.#options;
-    const details = { directory, problem: messageOf(error) };
+    const details = { directory, problem: this.#problem };
     logSafely(logger, "warn", details, "recording has a gap; the program continues");
   }
 
   async #begin(): Promise<Segment> {
-    const { directory, name, identity, clock, head } = this.#options;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    const number = ++this.#number;
-    const file = `${name}-${identity}-${String(number).padStart(6, "0")}${SUFFIX}`;
-    const handle = await open(join(directory, file), "wx", 0o600);
-    const segment = new Segment(handle, clock.monotonic());
-    await segment.append(Buffer.from(`${JSON.stringify(head(number))}\n`));
+    const { clock, head } = this.#options;
+    const segment = await this.#open(clock.monotonic());
+    this.#segment = segment;
+    await segment.append(lineOf(head(this.#number + 1)));
+    this.#number += 1;
     return segment;
   }
 
+  async #open(begun: number): Promise<Segment> {
+    const { directory, name, identity } = this.#options;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    for (;;) {
+      this.#file += 1;
+      const number = String(this.#file).padStart(6, "0");
+      const path = join(directory, `${nameIn(name)}-${nameIn(identity)}-${number}${SUFFIX}`);
+      try {
+        return new Segment(path, await open(path, "wx", 0o600), begun);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      }
+    }
+  }
+
   async #end(): Promise<void> {
-    const segment = this.#segment;
+    await this.#segment?.end();
     this.#segment = undefined;
-    await segment?.end();
     await this.#prune();
   }
 
   /** Deletes the oldest segments of this name, which may be those of an earlier process. */
   async #prune(): Promise<void> {
     const { directory, name, maxBytes } = this.#options;
-    const files = (await readdir(directory)).filter(
-      (file) => file.startsWith(`${name}-`) && file.endsWith(SUFFIX),
-    );
+    const files = (await readdir(directory)).filter((file) => file.endsWith(SUFFIX));
     const found = await Promise.all(
       files.map(async (file) => {
         const path = join(directory, file);
-        const { size, mtimeMs } = await stat(path);
-        return { path, size, mtimeMs };
+        const facts = await stat(path).catch(() => undefined); // another process deletes too
+        return { path, size: facts?.size ?? 0, mtimeMs: facts?.mtimeMs ?? 0 };
       }),
     );
     let sum = 0;
@@ -170,26 +204,20 @@ export class Segments {
       (one, other) => other.mtimeMs - one.mtimeMs || (one.path < other.path ? 1 : -1),
     );
     for (const { path, size } of newest) {
-      if (!(await isOf(name, path))) continue;
+      if ((await headOf(path))?.name !== name) continue; // a file that is damaged stays
       sum += size;
       if (sum > maxBytes) await rm(path, { force: true });
     }
   }
 }
 
-/** Whether a segment is of a program. Its path does not tell: `dns-sync-a-000001` may be of `dns`, or of `dns-sync`. */
-async function isOf(name: string, path: string): Promise<boolean> {
-  const handle = await open(path);
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(BEGIN), 0, BEGIN, 0);
-    const whole = { finishFlush: constants.Z_SYNC_FLUSH };
-    const text = gunzipSync(buffer.subarray(0, bytesRead), whole).toString();
-    return text.includes(`,"name":${JSON.stringify(name)},`);
-  } catch {
-    return false; // a file that is damaged stays
-  } finally {
-    await handle.close();
-  }
+function lineOf(line: Line): Buffer {
+  return Buffer.from(`${JSON.stringify(line)}\n`);
+}
+
+/** A name as a part of that of a file. */
+function nameIn(text: string): string {
+  return text.replaceAll(/[^\w.-]/g, "_").slice(0, LONGEST);
 }
 
 /** Lines that wait, as bytes: a text that lives for a second is copied by each collection of garbage. */
@@ -204,22 +232,32 @@ class Lines {
     return this.#fullBytes + this.#used;
   }
 
-  add(line: string): void {
+  add(line: Line, body: Uint8Array | undefined): void {
     this.count += 1;
-    const most = line.length * 3 > BLOCK ? Buffer.byteLength(line) : line.length * 3;
-    if (this.#used + most > this.#block.length) {
-      this.#full.push(this.#block.subarray(0, this.#used));
-      this.#fullBytes += this.#used;
-      this.#block = Buffer.allocUnsafe(Math.max(BLOCK, most));
-      this.#used = 0;
-    }
-    this.#used += this.#block.write(line, this.#used);
+    const text = JSON.stringify(body === undefined ? line : { ...line, len: body.length });
+    const most = text.length * 3 > BLOCK ? Buffer.byteLength(text) : text.length * 3;
+    this.#reserve(most + 2 + (body?.length ?? 0));
+    this.#used += this.#block.write(text, this.#used);
+    this.#block[this.#used++] = NEWLINE;
+    if (body === undefined) return;
+    this.#block.set(body, this.#used);
+    this.#used += body.length;
+    this.#block[this.#used++] = NEWLINE;
+  }
+
+  #reserve(most: number): void {
+    if (this.#used + most <= this.#block.length) return;
+    this.#full.push(this.#block.subarray(0, this.#used));
+    this.#fullBytes += this.#used;
+    this.#block = Buffer.allocUnsafe(Math.max(BLOCK, most));
+    this.#used = 0;
   }
 
   /** All lines, which wait no longer. */
-  take(): Buffer {
-    const all = Buffer.concat([...this.#full, this.#block.subarray(0, this.#used)]);
+  take(): readonly Buffer[] {
+    const all = [...this.#full, this.#block.subarray(0, this.#used)];
     this.count = 0;
+    this.#block = this.#block.subarray(this.#used); // what was taken is not written over
     this.#used = 0;
     this.#full = [];
     this.#fullBytes = 0;
@@ -233,12 +271,14 @@ class Segment {
   bytes = 0;
   /** Monotonic instant of its begin. */
   readonly begun: number;
+  readonly #path: string;
   readonly #handle: FileHandle;
   readonly #gzip = createGzip({ level: constants.Z_BEST_SPEED });
   #chunks: Buffer[] = [];
   #error: Error | undefined;
 
-  constructor(handle: FileHandle, begun: number) {
+  constructor(path: string, handle: FileHandle, begun: number) {
+    this.#path = path;
     this.#handle = handle;
     this.begun = begun;
     this.#gzip.on("data", (chunk: Buffer) => this.#chunks.push(chunk));
@@ -247,22 +287,27 @@ class Segment {
     });
   }
 
-  async append(bytes: Uint8Array): Promise<void> {
-    this.#gzip.write(bytes);
+  async append(...parts: readonly Uint8Array[]): Promise<void> {
+    for (const part of parts) this.#gzip.write(part);
     await new Promise<void>((resolve) => this.#gzip.flush(constants.Z_SYNC_FLUSH, resolve));
     await this.#drain();
   }
 
   async end(): Promise<void> {
-    try {
-      await new Promise<void>((resolve) => {
-        this.#gzip.once("close", resolve);
-        this.#gzip.end();
-      });
-      await this.#drain();
-    } finally {
-      await this.#handle.close();
-    }
+    await new Promise<void>((resolve) => {
+      this.#gzip.once("close", resolve);
+      this.#gzip.end();
+    });
+    await this.#drain();
+    await this.#handle.close();
+  }
+
+  /** Leaves what a reader can read. Never rejects: the disk has failed. */
+  async abandon(): Promise<void> {
+    this.#gzip.destroy();
+    await this.#handle.truncate(this.bytes).catch(() => {});
+    await this.#handle.close().catch(() => {});
+    if (this.bytes === 0) await rm(this.#path, { force: true }).catch(() => {});
   }
 
   async #drain(): Promise<void> {

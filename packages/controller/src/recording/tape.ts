@@ -4,7 +4,7 @@ import { type LinkedCall, Linker } from "@holdfast/kit";
 import type { Random } from "@holdfast/wait";
 import type { SignalSource } from "../manager/stop-signals.ts";
 import { SeamClock, type SeamTime, type SeamTimer } from "./seam-clock.ts";
-import { decode, encode, show } from "./values.ts";
+import { type Codec, Values } from "./values.ts";
 
 /** A line of a recording: its kind, the number of its call, its time, and fields of its kind. */
 export interface Line {
@@ -78,11 +78,13 @@ export abstract class Tape implements SeamTime {
   abstract readonly wall: number;
   readonly #inside = new AsyncLocalStorage<boolean>();
   readonly #linker: Linker;
+  readonly #values: Values;
 
-  constructor(known: Map<string, "step" | "maker">) {
+  constructor(known: Map<string, "step" | "maker">, codecs: readonly Codec[] = []) {
     this.clock = new SeamClock(this);
+    this.#values = new Values(codecs);
     this.#linker = new Linker({
-      ...{ known, show, isAwake: () => true },
+      ...{ known, isAwake: () => true, show: (value) => this.#values.show(value) },
       step: (call, perform) => this.#step(call, perform),
       probe: (_, perform) => this.outside(perform),
       callback: (callback, linked) => this.#callback(callback, linked),
@@ -141,10 +143,10 @@ export abstract class Tape implements SeamTime {
     const call = this.open(
       { k: "l", c: "stop" },
       {
-        take: ({ v }, live) => stop.abort(live === undefined ? decode(v) : live.value),
+        take: ({ v }, live) => stop.abort(live === undefined ? this.#values.decode(v) : live.value),
         begin: (emit) => {
           const abort = (reason: unknown): void =>
-            emit({ k: "S", v: encode(reason) }, { value: reason });
+            emit({ k: "S", v: this.#values.encode(reason) }, { value: reason });
           const subscription = onAbort(signal, abort);
           return () => subscription[Symbol.dispose]();
         },
@@ -159,15 +161,19 @@ export abstract class Tape implements SeamTime {
       const course: Course = {
         take: (input, live) => {
           call.close();
-          if ("v" in input) resolve(live === undefined ? decode(input["v"]) : live.value);
+          if ("v" in input)
+            resolve(live === undefined ? this.#values.decode(input["v"]) : live.value);
           else if ("a" in input) reject(signals[input["a"] as number]?.reason);
-          else reject(live === undefined ? decode(input["e"]) : live.value);
+          else reject(live === undefined ? this.#values.decode(input["e"]) : live.value);
         },
         begin: (emit) => {
-          const answer = (value: unknown): void => emit({ k: "L", v: encode(value) }, { value });
+          const answer = (value: unknown): void =>
+            emit({ k: "L", v: this.#values.encode(value) }, { value });
           const fail = (error: unknown): void => {
             const at = signals.findIndex(({ aborted, reason }) => aborted && reason === error);
-            emit(at < 0 ? { k: "L", e: encode(error) } : { k: "L", a: at }, { value: error });
+            emit(at < 0 ? { k: "L", e: this.#values.encode(error) } : { k: "L", a: at }, {
+              value: error,
+            });
           };
           perform().then(answer, fail);
           return undefined;
@@ -187,7 +193,7 @@ export abstract class Tape implements SeamTime {
       { k: "l", c: "callback" },
       {
         take: ({ v }, live) => {
-          const { args, answer } = (live?.value ?? { args: decode(v) }) as Called;
+          const { args, answer } = (live?.value ?? { args: this.#values.decode(v) }) as Called;
           const result = (async () => callback(...args.map(linked)))();
           if (answer === undefined) result.catch(() => {});
           else answer(result);
@@ -200,7 +206,10 @@ export abstract class Tape implements SeamTime {
     );
     return (...args) =>
       new Promise((answer) =>
-        emitTo?.({ k: "F", v: args.map((arg) => encode(arg)) }, { value: { args, answer } }),
+        emitTo?.(
+          { k: "F", v: args.map((arg) => this.#values.encode(arg)) },
+          { value: { args, answer } },
+        ),
       );
   }
 }

@@ -6,13 +6,64 @@ const MARK = "$";
 
 type Marked = { readonly $: string; readonly v?: unknown; readonly c?: unknown };
 
-/** A value as JSON, with what JSON has not: `undefined`, dates, bytes, Maps, Sets, bigints, errors, cycles. */
-export function encode(value: unknown, above: readonly unknown[] = []): unknown {
-  if (typeof value !== "object" || value === null) return encodeScalar(value);
-  if (above.includes(value)) return { $: "cycle" };
-  const within = (part: unknown): unknown => encode(part, [...above, value]);
-  if (Array.isArray(value)) return value.map(within);
-  return encodeObject(value, within);
+/** How a recording keeps objects of a class, or others of which a copy is not the same. */
+export interface Codec {
+  /** Its name in recordings. */
+  readonly name: string;
+  /** Whether it is for an object. */
+  is(value: object): boolean;
+  /** The data of an object: anything that a recording can have. */
+  encode(value: object): unknown;
+  /** The object of its data. */
+  decode(data: unknown): object;
+}
+
+/** Longest argument in the text of a call. */
+const MAX_TEXT = 4_000;
+
+/** Writes and reads the values of linked systems. */
+export class Values {
+  readonly #codecs: readonly Codec[];
+
+  constructor(codecs: readonly Codec[]) {
+    this.#codecs = codecs;
+  }
+
+  /** A value as JSON, with what JSON has not: `undefined`, dates, bytes, Maps, Sets, bigints, errors, cycles. */
+  encode(value: unknown, above: readonly unknown[] = []): unknown {
+    if (typeof value !== "object" || value === null) return encodeScalar(value);
+    if (above.includes(value)) return { $: "cycle" };
+    const within = (part: unknown): unknown => this.encode(part, [...above, value]);
+    if (Array.isArray(value)) return value.map(within);
+    const codec = this.#codecs.find((one) => one.is(value));
+    if (codec !== undefined) return { $: "codec", c: codec.name, v: within(codec.encode(value)) };
+    return encodeObject(value, within);
+  }
+
+  /** The value of `encode`. An object with methods becomes one whose methods do nothing. */
+  decode(value: unknown): unknown {
+    const within = (part: unknown): unknown => this.decode(part);
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map(within);
+    if (!(MARK in value)) return decodeEntries(Object.entries(value), within);
+    const marked = value as Marked;
+    return marked.$ === "codec" ? this.#decode(marked) : DECODERS[marked.$]?.(marked, within);
+  }
+
+  /** An argument of a linked call in its text, which a replay compares. */
+  show(value: unknown): string {
+    if (value instanceof AbortSignal) return "signal";
+    if (typeof value === "function") return "function";
+    return JSON.stringify(this.encode(value)).slice(0, MAX_TEXT);
+  }
+
+  #decode({ c, v }: Marked): object {
+    const codec = this.#codecs.find(({ name }) => name === c);
+    if (codec !== undefined) return codec.decode(this.decode(v));
+    throw new RangeError(
+      `the recording has a value of codec ${JSON.stringify(c)}: add it to codecs`,
+    );
+  }
 }
 
 function encodeScalar(value: unknown): unknown {
@@ -46,32 +97,26 @@ function dataOf(value: object, within: (part: unknown) => unknown): unknown {
   return Object.fromEntries(data.map(([name, part]) => [name, within(part)]));
 }
 
-const DECODERS: Readonly<Record<string, (marked: Marked) => unknown>> = {
+type Within = (part: unknown) => unknown;
+
+const DECODERS: Readonly<Record<string, (marked: Marked, within: Within) => unknown>> = {
   number: ({ v }) => Number(v),
   bigint: ({ v }) => BigInt(v as string),
   date: ({ v }) => new Date(v as number),
   bytes: ({ v }) => Buffer.from(v as string, "base64"),
-  map: ({ v }) => new Map((v as unknown[]).map((pair) => decode(pair) as [unknown, unknown])),
-  set: ({ v }) => new Set((v as unknown[]).map(decode)),
-  object: ({ v }) => decodeEntries(v as [string, unknown][]),
-  error: ({ v, c }) => decodeError(decode(v) as { readonly message: string }, c),
-  linked: ({ v }) => standIn(decode(v) as object),
+  map: ({ v }, within) => new Map(within(v) as [unknown, unknown][]),
+  set: ({ v }, within) => new Set(within(v) as unknown[]),
+  object: ({ v }, within) => decodeEntries(v as [string, unknown][], within),
+  error: ({ v, c }, within) => decodeError(within(v) as { readonly message: string }, within(c)),
+  linked: ({ v }, within) => standIn(within(v) as object),
 };
 
-/** The value of {@link encode}. An object with methods becomes one whose methods do nothing. */
-export function decode(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(decode);
-  if (MARK in value) return DECODERS[(value as Marked).$]?.(value as Marked);
-  return decodeEntries(Object.entries(value));
-}
-
-function decodeEntries(entries: readonly (readonly [string, unknown])[]): object {
-  return Object.fromEntries(entries.map(([name, part]) => [name, decode(part)]));
+function decodeEntries(entries: readonly (readonly [string, unknown])[], within: Within): object {
+  return Object.fromEntries(entries.map(([name, part]) => [name, within(part)]));
 }
 
 function decodeError(fields: { readonly message: string }, cause: unknown): Error {
-  const options = cause === undefined ? {} : { cause: decode(cause) };
+  const options = cause === undefined ? {} : { cause };
   return Object.assign(new Error(fields.message, options), fields);
 }
 
@@ -86,14 +131,4 @@ function standIn(data: object): object {
       return name === Symbol.asyncIterator ? () => ({ next: nothing }) : () => {};
     },
   });
-}
-
-/** Longest argument in the text of a call. */
-const MAX_TEXT = 4_000;
-
-/** An argument of a linked call in its text, which a replay compares. */
-export function show(value: unknown): string {
-  if (value instanceof AbortSignal) return "signal";
-  if (typeof value === "function") return "function";
-  return JSON.stringify(encode(value)).slice(0, MAX_TEXT);
 }

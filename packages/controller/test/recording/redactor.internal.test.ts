@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { heapUsed } from "../../../../test/collect-garbage.ts";
 import { Redactor } from "../../src/recording/redactor.ts";
 
 const hash = (algorithm: string, encoding: "hex" | "base64") => (text: string) =>
@@ -38,6 +39,17 @@ it("leaves no secret and nothing of a secret in a text", () => {
       for (const one of secrets) for (const form of FORMS) expect(kept).not.toContain(form(one));
     }),
   );
+});
+
+it("keeps at most 4 KB of the heap for a secret", async () => {
+  const SECRETS = 5_000;
+  const redactor = new Redactor();
+  const before = await heapUsed();
+  for (let number = 0; number < SECRETS; number++)
+    redactor.learn(hash("sha256", "base64")(`${number}`).slice(0, 40));
+  const kept = (await heapUsed()) - before;
+  expect(kept / SECRETS).toBeLessThan(4_096);
+  expect(redactor.replace("nothing of them")).toBe("nothing of them");
 });
 
 it("replaces equal secrets by equal texts, and what is made of them by what is made of these", () => {

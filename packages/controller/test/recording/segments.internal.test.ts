@@ -1,8 +1,18 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import fs, { type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { constants, gunzipSync } from "node:zlib";
 import { realClock } from "@holdfast/clock";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { FakeClock } from "@holdfast/clock/testing";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { Segments, type SegmentsOptions } from "../../src/recording/segments.ts";
 
@@ -20,6 +30,22 @@ function open(options: Partial<SegmentsOptions> = {}) {
   });
   return { directory, log, segments };
 }
+
+/** Writes of files go through `write` until the test ends. */
+async function onDisk(write: (write: () => Promise<void>, bytes: Uint8Array) => Promise<void>) {
+  const handle = await fs.open(import.meta.filename);
+  const files = Object.getPrototypeOf(handle) as FileHandle;
+  await handle.close();
+  const { appendFile } = files;
+  const spy = vi.spyOn(files, "appendFile");
+  onTestFinished(() => spy.mockRestore());
+  spy.mockImplementation(function (this: FileHandle, bytes) {
+    return write(() => appendFile.call(this, bytes), bytes as Uint8Array);
+  });
+}
+
+const full = (): Error =>
+  Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
 
 const linesOf = (path: string): { k: string; n?: number; lost?: number; segment?: number }[] =>
   gunzipSync(readFileSync(path), { finishFlush: constants.Z_SYNC_FLUSH })
@@ -54,16 +80,19 @@ describe("Segments", () => {
   });
 
   it("keeps a ring of the bytes that it may have, and one segment more", async () => {
-    const { directory, segments } = open({ segmentBytes: 1, maxBytes: 250 });
-    for (let n = 1; n <= 20; n++) {
+    const { directory, segments } = open({ segmentBytes: 100, maxBytes: 250 });
+    const sizes = (): number[] =>
+      readdirSync(directory).map((file) => statSync(join(directory, file)).size);
+    for (let n = 1; n <= 60; n++) {
       segments.write({ k: "T", n });
       await segments.flush();
+      const sum = sizes().reduce((all, size) => all + size, 0);
+      expect(sum).toBeLessThanOrEqual(250 + Math.max(...sizes()));
     }
     await segments.close();
     const files = readdirSync(directory).sort();
-    const sizes = files.map((file) => statSync(join(directory, file)).size);
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(250);
-    expect(files.at(-1)).toBe("greeter-a-000020.flight.gz");
+    expect(sizes().reduce((all, size) => all + size, 0)).toBeLessThanOrEqual(250);
+    expect(files).not.toContain("greeter-a-000001.flight.gz");
     expect(files.length).toBeGreaterThan(1);
   });
 
@@ -108,5 +137,122 @@ describe("Segments", () => {
     expect(gap?.lost).toBeGreaterThan(5);
     const kept = linesOf(path).filter(({ k }) => k === "c").length;
     expect((gap?.lost as number) + kept).toBe(20);
+  });
+
+  it("leaves what was written when the disk is full, and goes on with a gap when it is not", async () => {
+    const { directory, log, segments } = open();
+    let room = Number.POSITIVE_INFINITY;
+    await onDisk(async (write, bytes) => {
+      if (bytes.length <= room) return await write();
+      throw full();
+    });
+    const put = async (n: number): Promise<void> => {
+      segments.write({ k: "T", n });
+      await segments.flush();
+    };
+    await put(1);
+    room = 0;
+    for (const n of [2, 3, 4]) await put(n);
+    expect(readdirSync(directory)).toHaveLength(1); // and none for each attempt
+    room = Number.POSITIVE_INFINITY;
+    await put(5);
+    await segments.close();
+    const files = readdirSync(directory).sort();
+    const found = files.map((file) => linesOf(join(directory, file)));
+    expect(found).toEqual([
+      [expect.objectContaining({ k: "head", segment: 1 }), { k: "T", n: 1 }],
+      [expect.objectContaining({ k: "head", segment: 2 }), { k: "gap", lost: 3 }, { k: "T", n: 5 }],
+    ]);
+    expect(log).toEqual(["recording has a gap; the program continues"]);
+  });
+
+  it("leaves a file that can be read when a write has failed in its middle", async () => {
+    const { directory, segments } = open();
+    let isFull = false;
+    await onDisk(async (write, bytes) => {
+      if (!isFull) return await write();
+      bytes.fill(0, bytes.length / 2);
+      await write();
+      throw full();
+    });
+    segments.write({ k: "T", n: 1 });
+    await segments.flush();
+    isFull = true;
+    segments.write({ k: "T", n: 2 });
+    await segments.flush();
+    isFull = false;
+    segments.write({ k: "T", n: 3 });
+    await segments.close();
+    const files = readdirSync(directory).sort();
+    const numbers = files.map((file) => linesOf(join(directory, file)).map(({ n }) => n));
+    expect(numbers).toEqual([
+      [undefined, 1],
+      [undefined, undefined, 3],
+    ]);
+  });
+
+  it("ends within a second of a disk that hangs, and tells how many lines it has not got", async () => {
+    const log: unknown[] = [];
+    const note = (details: object, message: string): void => void log.push({ ...details, message });
+    const diskClock = new FakeClock();
+    const logger = { debug: note, info: note, warn: note, error: note };
+    const { directory, segments } = open({ diskClock, logger });
+    let recover = (): void => {};
+    await onDisk((write) => new Promise((resolve) => (recover = () => resolve(write()))));
+    for (let n = 1; n <= 3; n++) segments.write({ k: "T", n });
+    const ended: number[] = [];
+    const start = diskClock.monotonic();
+    const closing = segments.close().then(() => ended.push(diskClock.monotonic() - start));
+    await diskClock.step(999);
+    expect(ended).toEqual([]);
+    await diskClock.step(1);
+    await closing;
+    expect(ended).toEqual([1_000]);
+    expect(log).toEqual([
+      {
+        ...{ directory, lines: 3, problem: "the disk did not answer for 1000 ms" },
+        message: "recording lacks its end; the program ends",
+      },
+    ]);
+    expect(diskClock.waiters()).toBe(0);
+    segments.write({ k: "T", n: 4 }); // a timer that the program has left
+    recover();
+    expect(log).toHaveLength(1);
+  });
+
+  it("writes after the interval, and not before", async () => {
+    const clock = new FakeClock();
+    const { directory, segments } = open({ clock, flushInterval: 1_000 });
+    segments.write({ k: "T", n: 1 });
+    await clock.step(999);
+    expect(existsSync(directory)).toBe(false);
+    await clock.step(1);
+    await segments.flush();
+    expect(linesOf(join(directory, readdirSync(directory)[0] as string))).toHaveLength(2);
+    await segments.close();
+    expect(clock.waiters()).toBe(0);
+  });
+
+  it("keeps the segments of a process that had the same name before", async () => {
+    const before = open();
+    before.segments.write({ k: "T", n: 1 });
+    await before.segments.close();
+    const { directory } = before;
+    const { log, segments } = open({ directory });
+    segments.write({ k: "T", n: 2 });
+    await segments.close();
+    const files = readdirSync(directory).sort();
+    expect(files).toEqual(["greeter-a-000001.flight.gz", "greeter-a-000002.flight.gz"]);
+    const found = files.map((file) => linesOf(join(directory, file)));
+    expect(found.map(([head]) => head?.segment)).toEqual([1, 1]);
+    expect(log).toEqual([]);
+  });
+
+  it("makes a file of every name", async () => {
+    const { directory, log, segments } = open({ name: "team/web", identity: "../a b" });
+    segments.write({ k: "T", n: 1 });
+    await segments.close();
+    expect(readdirSync(directory)).toEqual(["team_web-.._a_b-000001.flight.gz"]);
+    expect(log).toEqual([]);
   });
 });

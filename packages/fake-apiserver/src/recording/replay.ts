@@ -7,7 +7,11 @@ import {
   type Replayed,
 } from "@holdfast/controller/recording";
 import { func, type Kinds, kind, notNegative, read, required, show } from "@holdfast/kit";
+import { versionOf } from "@holdfast/kit/node";
 import { type OperatorOptions, type OperatorSetup, runOperator } from "@holdfast/kubernetes";
+
+/** The package whose version decides what an operator does. */
+const KUBERNETES = "@holdfast/kubernetes";
 
 export const REPLAY_OPTIONS: Kinds<ReplayOptions> = {
   setup: required(func),
@@ -124,6 +128,7 @@ export async function replay(recording: Recording, options: ReplayOptions): Prom
     throw new RangeError(
       "options.backoff must be the cluster.backoff of the recorded operator: a recording cannot have it",
     );
+  recording.compare({ [KUBERNETES]: versionOf(KUBERNETES, import.meta.url) });
   const player = new Player(recording, { patience });
   const operator = operatorOf(recording, program, backoff);
   const signal = program.hasSignal ? new AbortController().signal : undefined;

@@ -29,3 +29,4 @@ export {
   type LiveServer,
   serveLivePage,
 } from "./serve-live-page.ts";
+export { versionOf } from "./version-of.ts";

@@ -289,8 +289,8 @@ export interface OperatorOptions {
 
   /**
    * Records all that enters the operator, for `replay` of `@holdfast/fake-apiserver`. The values of Secrets are replaced.
-   * A recording is as confidential as the cluster. A full or slow disk costs lines of the recording, and delays nothing. It
-   * excludes `webhooks`.
+   * A recording is as confidential as the cluster. A full or slow disk costs lines of the recording, and delays nothing but
+   * a stop, by a second at most. It excludes `webhooks`: reviews come over connections to the operator, and keys from threads.
    *
    * @defaultValue none
    */
@@ -343,7 +343,9 @@ export function resolveOperator(options: OperatorOptions): ResolvedOperator {
   const { identity = identityOf(clock, given.random) } = given;
   const { name, transport, setup, cluster, signals, random, metrics, recording } = given;
   if (recording !== undefined && given.webhooks !== undefined)
-    throw new RangeError("options.recording must be undefined beside options.webhooks");
+    throw new RangeError(
+      "options.recording must be undefined beside options.webhooks, whose reviews and keys pass no seam of a recording: run the webhooks as an operator of their own",
+    );
   return {
     name,
     transport,

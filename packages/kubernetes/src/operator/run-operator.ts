@@ -9,6 +9,7 @@ import {
 } from "@holdfast/controller";
 import { Recorder, type RecordingOptions, Tape } from "@holdfast/controller/recording";
 import { requireFunction, requireOptions, requireSignal, requireText } from "@holdfast/kit";
+import { versionOf } from "@holdfast/kit/node";
 import { KubeClient } from "../client/kube-client.ts";
 import { Cluster } from "../cluster/cluster.ts";
 import { EventRecorder } from "../helper/event-recorder.ts";
@@ -28,6 +29,9 @@ import {
 import { afterCatchUp, leasesOf, shardsOf } from "./operator-shards.ts";
 import { OperatorWebhooks } from "./operator-webhooks.ts";
 import { TermWork } from "./term-work.ts";
+
+/** The package whose version a recording has. */
+const KUBERNETES = "@holdfast/kubernetes";
 
 /** Time to stop of parts that need hardly any, in milliseconds. */
 const SHORT = 1_000;
@@ -154,7 +158,12 @@ function recorderOf(
     hasSignals: operator.signals !== undefined,
     hasSignal,
   };
-  return new Recorder({ ...{ name, identity, recording, clock, logger, random }, program });
+  const library = { [KUBERNETES]: versionOf(KUBERNETES, import.meta.url) };
+  return new Recorder({
+    ...{ name, identity, recording, clock, logger, random },
+    program,
+    library,
+  });
 }
 
 /** @param link - see `link` of {@link OperatorContext} */

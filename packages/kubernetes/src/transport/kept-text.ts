@@ -6,6 +6,10 @@ import type { KubeRequest } from "./kube-transport.ts";
 const LOSES_BODY = /\/(token|log|tokenreviews)(\?|$)/;
 
 const OF_SECRETS = /\/secrets(\/|\?|$)/;
+const BEGINS_JSON = /^\s*[{[]/;
+
+/** The annotation in which `kubectl apply` leaves an object as it was applied. */
+const APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** The texts of requests and responses of which a recording keeps a part. */
 export interface KeptTexts {
@@ -18,19 +22,31 @@ export function losesBody({ path }: Pick<KubeRequest, "path">): boolean {
   return LOSES_BODY.test(path);
 }
 
+/** Whether a recording keeps a part of each object, for which its text must be whole. */
+export function keepsParts(path: string, { redact }: KeptTexts): boolean {
+  return OF_SECRETS.test(path) || redact !== undefined;
+}
+
 /** The part of a text that a recording keeps: of JSON, or of the lines of a watch, without the values of Secrets. */
-export function keptText(path: string, text: string, { redactor, redact }: KeptTexts): string {
-  const ofSecrets = OF_SECRETS.test(path);
-  if (!ofSecrets && redact === undefined) return text;
+export function keptText(path: string, text: string, kept: KeptTexts): string {
+  if (!keepsParts(path, kept)) return text;
+  const whole = keptValue(path, text, kept);
+  if (whole !== undefined || !BEGINS_JSON.test(text)) return whole ?? text;
+  // What is no JSON has been cut, and can have a part of a value: the program fails as well with less of it.
   const lines = text.split("\n").map((line) => {
-    if (line.trim() === "") return line;
-    const value = parsed(line);
-    if (value === undefined) return line;
-    const object = ofSecrets ? withoutValues(value, redactor) : value;
-    const kept = redact === undefined ? object : partOf(object, redact);
-    return kept === undefined ? "" : JSON.stringify(kept);
+    return line.trim() === "" ? line : (keptValue(path, line, kept) ?? "{");
   });
   return lines.join("\n");
+}
+
+/** Undefined if the text is no JSON. */
+function keptValue(path: string, text: string, { redactor, redact }: KeptTexts) {
+  const value = parsed(text);
+  if (value === undefined) return undefined;
+  const object = OF_SECRETS.test(path) ? withoutValues(value, redactor) : value;
+  const kept = redact === undefined ? object : partOf(object, redact);
+  if (kept === undefined) return "";
+  return JSON.stringify(kept) + (text.endsWith("\n") ? "\n" : "");
 }
 
 /** The values that a replayed operator writes to Secrets, for example drawn ones, are from here on those of the recording. */
@@ -97,6 +113,7 @@ function learnCoded(coded: string, redactor: Redactor): string {
   if (Buffer.from(text).equals(bytes)) return toBase64(redactor.learn(text));
   const by = toBase64(redactor.standIn(coded));
   redactor.learn(coded, by);
+  redactor.learnDigests(bytes, Buffer.from(by, "base64"));
   return by;
 }
 
@@ -116,7 +133,18 @@ function mapData(value: unknown, map: MapData): unknown {
   if (Array.isArray(mapped["items"]))
     mapped["items"] = mapped["items"].map((item) => mapData(item, map));
   if (isObject(mapped["object"])) mapped["object"] = mapData(mapped["object"], map);
+  if (isObject(mapped["metadata"])) mapped["metadata"] = mapApplied(mapped["metadata"], map);
   return mapped;
+}
+
+/** Maps the data of the Secret in an annotation. */
+function mapApplied(metadata: JsonObject, map: MapData): JsonObject {
+  const { annotations } = metadata;
+  const text = isObject(annotations) ? annotations[APPLIED] : undefined;
+  const applied = typeof text === "string" ? parsed(text) : undefined;
+  if (applied === undefined) return metadata;
+  const mapped = JSON.stringify(mapData(applied, map)) + (`${text}`.endsWith("\n") ? "\n" : "");
+  return { ...metadata, annotations: { ...(annotations as JsonObject), [APPLIED]: mapped } };
 }
 
 /** A step of a JSON patch. */

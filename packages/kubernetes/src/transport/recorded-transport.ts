@@ -9,7 +9,14 @@ import {
 } from "@holdfast/controller/recording";
 import { messageOf } from "@holdfast/kit";
 import { ConnectionError, codeOf } from "./connection-error.ts";
-import { inShape, type KeptTexts, keptText, learnRecorded, losesBody } from "./kept-text.ts";
+import {
+  inShape,
+  type KeptTexts,
+  keepsParts,
+  keptText,
+  learnRecorded,
+  losesBody,
+} from "./kept-text.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "./kube-transport.ts";
 import { RecordedBody } from "./recorded-body.ts";
 
@@ -138,6 +145,7 @@ export class RecordedTransport implements KubeTransport {
   /** Delivers a body: whole, or the lines of a watch as they come. */
   async #read(request: KubeRequest, response: KubeResponse, emit: Emit): Promise<void> {
     const isWatch = /[?&]watch=(true|1)/.test(request.path) && response.status < 300;
+    const isWhole = this.#kept !== undefined && keepsParts(request.path, this.#kept);
     const parts: Uint8Array[] = [];
     let size = 0;
     const take = (): Uint8Array => {
@@ -156,18 +164,19 @@ export class RecordedTransport implements KubeTransport {
       }
       parts.push(chunk.subarray(end));
       size += chunk.length - end;
-      if (size > MOST) emitAs("c", take());
+      if (size > MOST && !isWhole) emitAs("c", take());
     }
     emitAs("e", size === 0 ? NOTHING : take());
   }
 
-  /** The part of a body that is kept. */
+  /** The part of a body that is kept: its bytes as they are, or its text without a part. */
   #bodyOf({ path }: KubeRequest, { status, hide }: KubeResponse, bytes: Uint8Array): object {
     if (bytes.length === 0 || losesBody({ path })) return {};
-    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const text = buffer.toString();
-    if (text.includes("\ufffd")) return { bytes: buffer.toString("base64") };
-    return { body: this.#keep(path, status >= 400 && hide !== undefined ? hide(text) : text) };
+    const hidden = status >= 400 ? hide : undefined;
+    const isKept = this.#kept === undefined || !keepsParts(path, this.#kept);
+    if (isKept && hidden === undefined) return { body: bytes };
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+    return { body: this.#keep(path, hidden?.(text) ?? text) };
   }
 }
 

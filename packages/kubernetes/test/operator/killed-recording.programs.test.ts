@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { realClock } from "@holdfast/clock";
+import { type Line, openRecording } from "@holdfast/controller/recording";
+import { FakeApi, replay } from "@holdfast/fake-apiserver";
+import { builtIn, type KubeObject } from "@holdfast/kubernetes";
+import { expect, it, onTestFinished } from "vitest";
+import { tempFolder } from "../../../../test/temp-folder.ts";
+import { runBin } from "../bin/run-bin.ts";
+import { setup } from "./recorded-marker.mjs";
+
+const ConfigMap = builtIn<KubeObject & { data?: { [name: string]: string } }>("v1", "ConfigMap");
+const Lease = builtIn("coordination.k8s.io/v1", "Lease");
+const main = fileURLToPath(new URL("run-recorded-marker.mjs", import.meta.url));
+
+const isPatchOf =
+  (name: string) =>
+  ({ k, m, u }: Line): boolean =>
+    k === "q" && m === "PATCH" && `${u}`.includes(`/configmaps/${name}?`);
+
+it("keeps of a process that is killed what was written, which opens and replays", async () => {
+  const directory = tempFolder(onTestFinished);
+  const api = new FakeApi({ clock: realClock, resources: [ConfigMap, Lease] });
+  await using listener = await api.listen();
+  const child = spawn(process.execPath, [main, listener.url, directory], { stdio: "inherit" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const exited = once(child, "exit");
+  const mark = async (name: string): Promise<void> => {
+    const metadata = { namespace: "default", name };
+    await api.client.create(ConfigMap, { metadata });
+    const text = async () => (await api.client.get(ConfigMap, metadata)).data?.["text"];
+    await expect.poll(text, { timeout: 20_000 }).toBe("seen");
+  };
+  const lines = async (): Promise<Line[]> =>
+    readdirSync(directory).length === 0 ? [] : [...(await openRecording(directory)).lines()];
+  for (const name of ["ann", "bob", "cid"]) {
+    await mark(name);
+    await expect
+      .poll(async () => (await lines()).some(isPatchOf(name)), { timeout: 20_000 })
+      .toBe(true);
+  }
+  for (const name of ["dan", "eve"]) await mark(name);
+  child.kill("SIGKILL");
+  expect(await exited).toEqual([null, "SIGKILL"]);
+
+  const recording = await openRecording(directory);
+  const kept = await lines();
+  for (const name of ["ann", "bob", "cid"]) expect(kept.some(isPatchOf(name))).toBe(true);
+  expect(kept.map(({ k }) => k)).not.toContain("end");
+  const report = await replay(recording, { setup });
+  expect(report.divergence?.text).toBeUndefined();
+  expect(report.requests).toBe(kept.filter(({ k }) => k === "q" || k === "l").length);
+  const checked = await runBin(["recording", "check", directory], directory);
+  expect(checked).toMatchObject({ code: 0, stderr: "" });
+  expect(checked.stdout).toContain("the process was killed, or still runs\ncan be replayed\n");
+}, 60_000);

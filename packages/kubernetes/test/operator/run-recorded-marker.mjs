@@ -1,0 +1,10 @@
+// Runs the operator of recorded-marker.mjs with a recording, until it is killed: URL DIRECTORY
+import { silentLogger } from "@holdfast/controller";
+import { atUrl, runOperator } from "@holdfast/kubernetes";
+import { setup } from "./recorded-marker.mjs";
+
+const [, , url = "", directory = ""] = process.argv;
+await runOperator({
+  ...{ name: "marker", transport: atUrl(url), setup, logger: silentLogger, signals: process },
+  ...{ health: false, leaderElection: { namespace: "default" }, recording: { directory } },
+});
