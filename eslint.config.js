@@ -121,7 +121,7 @@ export default defineConfig(
 
   // A page of a demonstration has the bounds of all pages.
   {
-    files: ["packages/examples/src/dns-sync/serve-page.ts"],
+    files: ["packages/examples/src/dns-sync/{board,page}.ts"],
     rules: { "no-restricted-imports": "off" },
   },
 
@@ -151,7 +151,7 @@ export default defineConfig(
     files: [
       "packages/cli/src/{process-group,run/machine/run-lock}.ts",
       "packages/outbox/src/bin/page.ts",
-      "packages/examples/src/{outbox/main,recipes/recipes}.ts",
+      "packages/examples/src/{dns-sync/page,outbox/main,recipes/recipes}.ts",
     ],
     rules: { "law/chance-is-an-argument": "off" },
   },

@@ -8,17 +8,20 @@ import { EXIT } from "../exit-code.ts";
 import { readNamed } from "../named-file.ts";
 import { printable } from "../printable.ts";
 import { realPath } from "../system-call.ts";
-import { type Holder, runningSupervisors } from "./machine/run-lock.ts";
+import { type Holder, pageOf, runningSupervisors } from "./machine/run-lock.ts";
 import { importManifest } from "./manifest/import-manifest.ts";
 import { problemOf } from "./manifest/problem-of.ts";
 import { readManifest } from "./manifest/read-manifest.ts";
+import { endText } from "./web/page.ts";
 import type { Snapshot } from "./web/snapshot.ts";
 
 /** A command beside `holdfast run FILE`, by its first word. */
 export const COMMANDS: ReadonlyMap<string, (cut: Cut, clock: Clock) => Promise<number>> = new Map([
   ["check", check],
   ["status", status],
-  ["restart", restart],
+  ["restart", act("restart", "Stops a process and starts it anew.")],
+  ["stop", act("stop", "Stops a process until `holdfast run restart NAME`.")],
+  ["page", page],
   ["logs", logs],
   ["import", importFile],
 ]);
@@ -130,25 +133,33 @@ async function status(cut: Cut, clock: Clock): Promise<number> {
   const parser = parse(cut, remote("status").description("Shows the processes of a supervisor."));
   const answer = await ask(await holderOf(parser), "GET", "/status", clock);
   const { processes } = JSON.parse(answer) as Snapshot;
-  for (const { name, phase, ready, pid, restarts, reason, lastExit } of processes) {
+  for (const { name, phase, ready, pid, restarts, reason, lastExit, lastWords } of processes) {
     const readiness = ready === undefined ? "" : ready ? " ready" : " not ready";
     const facts = [
       `${phase}${readiness}`,
       pid && `pid ${pid}`,
       `${restarts} restarts`,
-      reason ?? lastExit,
+      reason ?? endText(lastExit, lastWords),
     ];
     process.stdout.write(`${printable(`${name}: ${facts.filter(Boolean).join(", ")}`)}\n`);
   }
   return processes.some(({ phase }) => phase === "Failed") ? 1 : EXIT.ok;
 }
 
-async function restart(cut: Cut, clock: Clock): Promise<number> {
-  const parser = remote("restart")
-    .argument("<name>")
-    .description("Stops a process and starts it anew.");
-  const [name = ""] = parse(cut, parser).args;
-  await ask(await holderOf(parser), "POST", `/restart?name=${encodeURIComponent(name)}`, clock);
+/** A command that asks for something to be done to a process. */
+function act(verb: "restart" | "stop", description: string) {
+  return async (cut: Cut, clock: Clock): Promise<number> => {
+    const parser = remote(verb).argument("<name>").description(description);
+    const [name = ""] = parse(cut, parser).args;
+    await ask(await holderOf(parser), "POST", `/${verb}?name=${encodeURIComponent(name)}`, clock);
+    return EXIT.ok;
+  };
+}
+
+async function page(cut: Cut): Promise<number> {
+  const description = "Prints the address of the page, with the token for output and buttons.";
+  const holder = await holderOf(parse(cut, remote("page").description(description)));
+  process.stdout.write(`${pageOf(holder, holder.url ?? "")}\n`);
   return EXIT.ok;
 }
 

@@ -67,6 +67,8 @@ Other commands:
   holdfast run check FILE      checks a manifest
   holdfast run status          shows the processes of a running supervisor
   holdfast run restart NAME    restarts a process
+  holdfast run stop NAME       stops a process until it is restarted
+  holdfast run page            prints the address of the page, with its token
   holdfast run logs NAME       prints the last lines of a process
   holdfast run import FILE     prints a Procfile or a process-compose.yaml as a manifest
 

@@ -14,7 +14,7 @@ import { createProbe } from "./machine/probe.ts";
 import { ProcessOutput } from "./machine/process-output.ts";
 import { RealProcessTable } from "./machine/real-process-table.ts";
 import { Roster } from "./machine/roster.ts";
-import { LockedError, RunLock } from "./machine/run-lock.ts";
+import { LockedError, pageOf, RunLock } from "./machine/run-lock.ts";
 import { problemOf } from "./manifest/problem-of.ts";
 import { isReadOnce, type ReadManifest, readManifest } from "./manifest/read-manifest.ts";
 import { fixedManifest, manifestSource } from "./manifest-source.ts";
@@ -132,7 +132,8 @@ class Run {
     using _time = clock.afterFunc(duration, () => this.#cut(timeUp(board)), {
       label: "end of the run",
     });
-    const board = new Board({ clock, file });
+    const linesOf = (name: string): readonly string[] => processOutput.linesOf(name);
+    const board = new Board({ clock, file, linesOf });
     const view = this.#openView();
     const report = (event: SupervisorEvent, statuses: Statuses): void => {
       view.show(event, statuses);
@@ -154,7 +155,7 @@ class Run {
     try {
       await using page = await this.#openPage(supervisor, board, processOutput);
       lock?.publish(page?.url);
-      if (page) report({ type: "serving", url: page.url, at: clock.monotonic() }, new Map());
+      if (page) this.#tellPage(page.url, view, board);
       await this.#endLeftovers(roster);
       await supervisor.run(this.#end.signal);
     } catch (error) {
@@ -169,6 +170,15 @@ class Run {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     this.#tools.output.error(`port ${this.#options.port} is taken: choose another with --port`);
     return EXIT.usage;
+  }
+
+  /** The address with the token is for the eyes at a terminal: not for a file of logs, and not for the page itself. */
+  #tellPage(url: string, view: View, board: Board): void {
+    const { clock, lock } = this.#tools;
+    const event = { type: "serving", url, at: clock.monotonic() } as const;
+    const isSecret = process.stderr.isTTY && lock !== undefined;
+    view.show(isSecret ? { ...event, url: pageOf(lock, url) } : event, new Map());
+    board.show(event, new Map());
   }
 
   #openRoster(): Roster | undefined {
@@ -230,12 +240,12 @@ class Run {
     return await serve({
       clock,
       port,
-      status: board.open,
+      status: board,
       alive: [board.alive],
       ready: [board.ready],
       token: lock?.token,
-      wholeStatus: () => board.snapshot(),
       restart: (name) => supervisor.restart(name),
+      stop: (name) => supervisor.stop(name),
       linesOf: (name) =>
         supervisor.manifest.processes.has(name) ? processOutput.linesOf(name) : undefined,
     });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { Board } from "../../src/run/view/board.ts";
+import { forOthers } from "../../src/run/web/snapshot.ts";
 import { FakeSupervisor } from "./fake-supervisor.ts";
 
 const MANIFEST = `
@@ -24,7 +25,11 @@ function watched(answers = true) {
       report: (event, statuses) => board.show(event, statuses),
     },
   );
-  const board = new Board({ clock: fake.clock, file: "test.yaml" });
+  const board = new Board({
+    clock: fake.clock,
+    file: "test.yaml",
+    linesOf: (name) => [`${name} says`],
+  });
   board.follow(fake.supervisor);
   return { fake, board };
 }
@@ -50,6 +55,9 @@ it("shows every process in the order of the manifest", async () => {
         restarts: 0,
         waits: [],
         lastExit: undefined,
+        lastWords: undefined,
+        output: ["web says"],
+        spans: [{ at: start, look: "ready", text: "ready" }],
         nextStart: undefined,
         cap: 4_000,
       },
@@ -60,7 +68,10 @@ it("shows every process in the order of the manifest", async () => {
         reason: undefined,
         pid: undefined,
         restarts: 0,
-        lastExit: 'code 1 after 0ms, "no config"',
+        lastExit: "code 1 after 0ms",
+        lastWords: "no config",
+        output: ["crasher says"],
+        spans: [{ at: start, look: "waiting", text: "waiting" }],
         nextStart: expect.closeTo(start + pending, 3) as number,
         waits: [{ planned: pending, measured: undefined }],
         cap: 6_000,
@@ -73,6 +84,12 @@ it("shows every process in the order of the manifest", async () => {
         pid: undefined,
         restarts: 0,
         lastExit: "code 0 after 10ms",
+        lastWords: undefined,
+        output: ["job says"],
+        spans: [
+          { at: start, look: "running", text: "running" },
+          { at: start + 10, look: "down", text: "down" },
+        ],
         nextStart: undefined,
         waits: [],
         cap: 4_000,
@@ -130,4 +147,50 @@ it("keeps the latest fifty lines", async () => {
   const { log } = board.snapshot();
   expect(log).toHaveLength(50);
   expect(log.at(-1)?.text).toMatch(/^CrashLoopBackOff, restart 101 in 1s/);
+});
+
+it("keeps the times of a process: waiting, running, ready and down", async () => {
+  const { fake, board } = watched();
+  const start = fake.clock.now();
+  fake.apply(`
+processes:
+  a: { command: crash, backoff: { duration: 2s, factor: 2, cap: 8s, jitter: 0 } }
+  b: { command: web, readiness: { http: 80 } }
+`);
+  await fake.clock.step(7_000);
+  fake.supervisor.stop("b");
+  await fake.clock.step(1_000);
+  const lines = board
+    .snapshot()
+    .processes.map(({ name, spans }) => [name, spans.map(({ at, look }) => [at - start, look])]);
+  // Each delay has a span of its own, also after a life that took no time.
+  expect(lines).toEqual([
+    [
+      "a",
+      [
+        [0, "waiting"],
+        [2_000, "waiting"],
+        [6_000, "waiting"],
+      ],
+    ],
+    [
+      "b",
+      [
+        [0, "ready"],
+        [7_000, "down"],
+      ],
+    ],
+  ]);
+});
+
+it("shows other users nothing that a process prints", async () => {
+  const { fake, board } = watched();
+  fake.apply(MANIFEST);
+  await fake.clock.step(100);
+  const text = JSON.stringify(forOthers(board.snapshot()));
+  expect(JSON.stringify(board.snapshot())).toMatch(
+    /no config.*crasher says|crasher says.*no config/,
+  );
+  expect(text).toContain("code 1 after 0ms");
+  expect(text).not.toMatch(/no config|says/);
 });

@@ -10,7 +10,7 @@ import { manifestFile, Supervised } from "./supervised.ts";
 const directory = tempFolder();
 
 describe("commands beside holdfast run FILE", () => {
-  test("status, logs and restart ask the running supervisor", async () => {
+  test("status, logs, restart, stop and page ask the running supervisor", async () => {
     const run = new Supervised(`
 processes:
   web: { shell: 'echo one; echo two; exec sleep 1000' }
@@ -37,9 +37,31 @@ processes:
       code: 125,
       lines: ["no such process"],
     });
+    expect((await holdfast(["run", "stop", "web"], { env: run.env })).code).toBe(0);
+    await run.printed(/web: Terminating, asked to stop/);
+    await run.printed(/web: Stopped/);
+    const { stdout } = await holdfast(["run", "page"], { env: run.env });
+    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\da-f]{32}\n$/);
+    const html = await (await fetch(stdout.trim())).text();
+    expect(html).toContain("one\ntwo");
+    // Its log may be read by others: it has no token.
+    expect(await run.url()).toBe(stdout.trim().replace(/\?.*/, ""));
     run.kill("SIGTERM");
     await run.ended();
   });
+
+  test.skipIf(process.platform !== "linux")(
+    "the address on a terminal has the token, and the page itself has none",
+    async () => {
+      const yaml = "processes: { web: { shell: 'exec sleep 1000' } }";
+      const run = new Supervised(yaml, [], { terminal: true, env: { CI: "1" } });
+      const url = await run.url();
+      expect(url).toMatch(/\?token=[\da-f]{32}$/);
+      expect(await (await fetch(url)).text()).not.toContain("token=");
+      run.kill("SIGTERM");
+      await run.ended();
+    },
+  );
 
   test("say that there is no supervisor", async () => {
     const { code, lines } = await holdfast(["run", "status"], {

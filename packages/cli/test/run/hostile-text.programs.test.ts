@@ -322,7 +322,8 @@ processes:
     ]);
     const closed = ["status", "logs?name=up", "logs?name=crash", "status?x", "./logs?name=up"];
     for (const path of closed) expect((await ask(path))[0]).toBe(403);
-    expect((await ask("restart?name=up", "POST"))[0]).toBe(403);
+    for (const act of ["restart", "stop"])
+      expect((await ask(`${act}?name=up`, "POST"))[0]).toBe(403);
     const { stdout } = await holdfast(["run", "status"], { env: run.env });
     expect(stdout).toMatch(
       /^crash: CrashLoopBackOff, 0 restarts, code 3 after .*"the-s3cret-words"$/m,

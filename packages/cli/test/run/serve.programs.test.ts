@@ -17,6 +17,9 @@ const web: ProcessSnapshot = {
   pid: 7,
   restarts: 0,
   lastExit: undefined,
+  lastWords: undefined,
+  output: undefined,
+  spans: [],
   nextStart: undefined,
   waits: [],
   cap: 0,
@@ -154,12 +157,14 @@ describe("the responses of a server", () => {
     );
   });
 
-  it("are output and a restart for the token alone, and for a name that exists", async () => {
-    const restarted: string[] = [];
+  it("are output, a restart and a stop for the token alone, and for a name that exists", async () => {
+    const done: string[] = [];
+    const doing = (verb: string) => (name: string) => name === "web" && done.push(verb) > 0;
     const { start } = world({
       token: "secret",
       linesOf: (name) => (name === "web" ? ["a line"] : undefined),
-      restart: (name) => name === "web" && restarted.push(name) > 0,
+      restart: doing("restart"),
+      stop: doing("stop"),
     });
     await using server = await start();
     const statusOf = async (method: string, path: string, authorization: string) =>
@@ -167,20 +172,45 @@ describe("the responses of a server", () => {
     for (const [method, path] of [
       ["GET", "logs"],
       ["POST", "restart"],
+      ["POST", "stop"],
     ] as const) {
       expect(await statusOf(method, `${path}?name=web`, "")).toBe(403);
+      expect(await statusOf(method, `${path}?name=web&token=secret`, "")).toBe(403);
       expect(await statusOf(method, `${path}?name=web`, "Bearer secreT")).toBe(403);
       expect(await statusOf(method, `${path}?name=no`, "Bearer secret")).toBe(404);
       expect(await statusOf(method, `${path}?name=web`, "Bearer secret")).toBe(200);
     }
+    expect(await statusOf("GET", "status", "")).toBe(403);
     expect(await statusOf("GET", "restart?name=web", "Bearer secret")).toBe(405);
-    expect(restarted).toEqual(["web"]);
+    expect(await statusOf("GET", "stop?name=web", "Bearer secret")).toBe(405);
+    expect(done).toEqual(["restart", "stop"]);
+  });
+
+  it("are a page with output and buttons for the token alone", async () => {
+    const { status, start } = world({ token: "secret" });
+    const output = ["<img src=x onerror=alert(1)>", "& more"];
+    const lastExit = "code 1 after 2s";
+    status.show({ processes: [{ ...web, output, lastExit, lastWords: "<i>no config" }] });
+    await using server = await start();
+    const textOf = async (path: string) => (await fetch(`${server.url}${path}`)).text();
+    const own = await textOf("?token=secret");
+    expect(own).toContain("<pre>&lt;img src=x onerror=alert(1)&gt;\n&amp; more</pre>");
+    expect(own).toContain("code 1 after 2s, &quot;&lt;i&gt;no config&quot;");
+    expect(own.match(/data-post="[^"]*"/g)).toEqual([
+      'data-post="/restart?name=web"',
+      'data-post="/stop?name=web"',
+    ]);
+    for (const path of ["", "?token=secreT", "state", "state?token=other"]) {
+      const text = await textOf(path);
+      expect(text).toContain("code 1 after 2s");
+      expect(text).not.toMatch(/onerror|no config|data-post/);
+    }
   });
 
   it("are the page with the state of the moment, which may run its own scripts only", async () => {
     const { status, start } = world();
     const stopped: ProcessSnapshot = { ...web, name: "db", phase: "Stopped", pid: undefined };
-    status.show({ processes: [{ ...web, lastExit: 'code 1, "<b>"' }, stopped] });
+    status.show({ processes: [{ ...web, name: "<b>", lastExit: 'code 1, "<b>"' }, stopped] });
     await using server = await start();
     const response = await fetch(server.url);
     expect(response.status).toBe(200);
@@ -193,9 +223,12 @@ describe("the responses of a server", () => {
     expect(html).toMatch(/^<!doctype html>/);
     expect(html).toContain("code 1, &quot;&lt;b&gt;&quot;");
     expect(html).not.toContain("<b>");
-    expect(html.match(/<td class="number">[^<]*/g)?.map((cell) => cell.slice(19))).toEqual([
-      ...["7", "0"],
-      ...["–", "0"],
+    expect(html.match(/<h2>[^<]*|pid \d+/g)).toEqual([
+      "pid 1",
+      "<h2>&lt;b&gt; ",
+      "pid 7",
+      "<h2>db ",
+      "<h2>Changes, in UTC",
     ]);
   });
 
@@ -280,7 +313,7 @@ describe("the responses of a server", () => {
     const response = await fetch(`${failing.url}healthz`);
     expect([response.status, await response.text()]).toEqual([500, "The state cannot be shown.\n"]);
     expect((await fetch(`${server.url}state`)).status).toBe(200);
-    expect(status.listeners).toBe(4);
+    expect(status.listeners).toBe(8);
   });
 });
 
@@ -411,6 +444,6 @@ describe("the end of a server", () => {
     await using first = await start();
     const port = Number(new URL(first.url).port);
     await expect(start({ port })).rejects.toMatchObject({ code: "EADDRINUSE" });
-    expect(status.listeners).toBe(2);
+    expect(status.listeners).toBe(4);
   });
 });

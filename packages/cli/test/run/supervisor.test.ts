@@ -233,3 +233,71 @@ it("reports a failed start, and tries again", async () => {
   expect(fake.failures()).toEqual(["Error: no port is free"]);
   expect(fake.phases()).toEqual({ web: "Running" });
 });
+
+const HELD = `
+grace: 3s
+backoff: { duration: 4s, cap: 4s, jitter: 0 }
+processes:
+  db: { command: polite }
+  web: { command: polite, dependsOn: { db: { condition: started, restart: true } } }
+`;
+
+it("keeps a process stopped until a restart, through edits and exits of others", async () => {
+  const fake = new FakeSupervisor({ polite: stays(500), crash: () => ({ runs: 100 }) });
+  fake.apply(HELD);
+  await fake.clock.step(1_000);
+  expect(fake.supervisor.stop("db")).toBe(true);
+  await fake.clock.step(1_000);
+  expect(fake.phases()).toEqual({ db: "Stopped", web: "Pending" });
+  fake.apply(HELD.replace("db: { command: polite }", "db: { command: polite, args: [x] }"));
+  await fake.clock.step(60_000);
+  expect(fake.phases()).toEqual({ db: "Stopped", web: "Pending" });
+  expect(fake.supervisor.restart("db")).toBe(true);
+  await fake.clock.step(0);
+  expect(fake.phases()).toEqual({ db: "Running", web: "Running" });
+  expect(fake.timeline()).toEqual([
+    [0, "db started"],
+    [0, "web started"],
+    [1_000, "db terminating (held)"],
+    [1_000, "web terminating (dependency)"],
+    [1_500, "db stopped: SIGTERM"],
+    [1_500, "web stopped: SIGTERM"],
+    [1_500, "web pending: db is not started yet"],
+    [62_000, "db started"],
+    [62_000, "web may start"],
+    [62_000, "web started"],
+  ]);
+  await fake.clock.run(() => fake.shutdown("test"));
+  expect(fake.clock.waiters()).toBe(0);
+});
+
+it("keeps a process stopped that crashed, is not ended by it, and forgets it with its entry", async () => {
+  const fake = new FakeSupervisor({ polite: stays(0), crash: () => ({ runs: 0 }) });
+  const entry = "db: { command: crash, backoff: { duration: 4s, cap: 4s, jitter: 0 } }";
+  fake.apply(manifest(entry));
+  await fake.clock.step(1_000);
+  fake.supervisor.stop("db");
+  await fake.clock.step(60_000);
+  expect(fake.phases()).toEqual({ db: "Stopped" });
+  expect(fake.events.filter(({ type }) => type === "finished")).toEqual([]);
+  fake.apply(manifest("web: { command: polite }"));
+  await fake.clock.step(0);
+  expect(fake.phases()).toEqual({ web: "Running" });
+  fake.apply(manifest(entry));
+  await fake.clock.step(0);
+  expect(fake.phases()).toMatchObject({ db: "CrashLoopBackOff" });
+  await fake.clock.run(() => fake.shutdown("test"));
+});
+
+it("leaves a process as it is that has ended, and knows no other", async () => {
+  const fake = new FakeSupervisor({ job: () => ({ runs: 10, exit: { kind: "code", code: 0 } }) });
+  fake.apply(manifest("job: { command: job, restart: OnFailure }"));
+  await fake.clock.step(100);
+  expect([fake.supervisor.stop("job"), fake.supervisor.stop("no")]).toEqual([true, false]);
+  await fake.clock.step(100);
+  expect(fake.phases()).toEqual({ job: "Completed" });
+  expect(fake.supervisor.restart("job")).toBe(true);
+  await fake.clock.step(100);
+  expect(fake.timeline().filter(([, what]) => what === "job started")).toHaveLength(2);
+  await fake.clock.run(() => fake.shutdown("test"));
+});

@@ -9,10 +9,10 @@ import { exitForUsage } from "../terminal/exit-for-usage.ts";
 import { startFakeApi, startRealApi } from "./api.ts";
 import { Board } from "./board.ts";
 import { DnsRecord, DnsZone } from "./operator/resources.ts";
+import { servePage } from "./page.ts";
 import { DnsProvider } from "./provider/dns-provider.ts";
 import { serveProvider } from "./provider/serve-provider.ts";
 import { Replicas } from "./replicas.ts";
-import { servePage } from "./serve-page.ts";
 
 interface Options {
   readonly real: boolean;
@@ -102,10 +102,10 @@ const started = (work: () => Promise<void>) => (): void =>
 
 try {
   await cluster.ready(signal);
+  board.follow(signal);
   await using page = await servePage({
     port: options.port,
-    page: new URL("../../src/dns-sync/page.html", import.meta.url),
-    state: () => board.state(),
+    status: board,
     actions: {
       "/add": () => replicas.start(),
       "/stop": (query) => replicas.kill(query.get("name") ?? "", "SIGTERM"),

@@ -6,6 +6,10 @@ import type { State } from "../../src/dns-sync/board.ts";
 import { Program } from "../program.ts";
 
 const PATIENCE = 120_000;
+/** How a program shows the token of the address that it printed. */
+const tokenOf = (url: string) => ({
+  authorization: `Bearer ${new URL(url).searchParams.get("token")}`,
+});
 const POLL = { timeout: PATIENCE, backoff: { duration: 100 }, clock: realClock };
 
 it(
@@ -13,9 +17,10 @@ it(
   async () => {
     const program = new Program("dns-sync/main.js", ["--records", "5"]);
     const [, url = ""] = await program.printed(/the page: (\S+)/);
-    const state = async (): Promise<State> => (await (await fetch(`${url}state`)).json()) as State;
-    const post = async (path: string, origin = new URL(url).origin): Promise<number> =>
-      (await fetch(new URL(path, url), { method: "POST", headers: { origin } })).status;
+    const state = async (): Promise<State> =>
+      (await (await fetch(new URL("state", url))).json()) as State;
+    const post = async (path: string): Promise<number> =>
+      (await fetch(new URL(path, url), { method: "POST", headers: tokenOf(url) })).status;
     const holder = async () => (await state()).leases[0]?.holder;
     await poll(async () => (await state()).records.synced === 5, POLL);
     const leader = (await holder()) ?? "";
@@ -23,6 +28,13 @@ it(
     expect(replicas).toHaveLength(3);
     expect(await post(`/kill?name=${leader}`)).toBe(200);
     await poll(async () => ![leader, "", undefined].includes(await holder()), POLL);
+    const [lease] = (await state()).leases;
+    const looks = lease?.spans.map(({ text }) => text).slice(-3);
+    expect(looks).toEqual([leader, `${leader} is gone`, lease?.holder]);
+    const [gone, taken] = lease?.spans.slice(-2).map(({ at }) => at) ?? [];
+    expect((await state()).log.map(({ text }) => text)).toContain(
+      `dns-sync: ${lease?.holder} takes over after ${(taken ?? 0) - (gone ?? 0)} ms`,
+    );
     expect(await post("/add")).toBe(200);
     expect((await state()).replicas).toHaveLength(3);
     program.child.kill("SIGINT");
@@ -37,9 +49,10 @@ it(
   async () => {
     const program = new Program("dns-sync/main.js", ["--records", "16", "--shards", "8"]);
     const [, url = ""] = await program.printed(/the page: (\S+)/);
-    const state = async (): Promise<State> => (await (await fetch(`${url}state`)).json()) as State;
+    const state = async (): Promise<State> =>
+      (await (await fetch(new URL("state", url))).json()) as State;
     const post = async (path: string): Promise<unknown> =>
-      await fetch(new URL(path, url), { method: "POST", headers: { origin: new URL(url).origin } });
+      await fetch(new URL(path, url), { method: "POST", headers: tokenOf(url) });
     /** Waits until the replicas that are there hold so many slots each, and everything is in sync. */
     const holds = async (...shares: number[]): Promise<readonly string[]> =>
       await poll(async () => {
@@ -81,11 +94,18 @@ it(
         asked.on("error", reject).end();
       });
     const { origin } = new URL(url);
-    expect(await ask("POST", "/edit", { origin: "http://example.org" })).toBe(403);
-    expect(await ask("POST", "/edit", {})).toBe(403);
-    expect(await ask("POST", "/constructor", { origin })).toBe(404);
+    const token = tokenOf(url);
+    const query = new URL(url).search;
+    expect(await ask("POST", "/edit", { ...token, origin: "http://example.org" })).toBe(403);
+    expect(await ask("POST", "/edit", { ...token, origin: "null" })).toBe(403);
+    expect(await ask("POST", "/edit", { origin })).toBe(403);
+    expect(await ask("POST", "/edit", { origin, authorization: "Bearer wrong" })).toBe(403);
+    expect(await ask("POST", `/edit${query}`, { origin })).toBe(403);
+    expect(await ask("POST", "/edit", { ...token, host: "example.org" })).toBe(421);
+    expect(await ask("POST", "/constructor", { ...token, origin })).toBe(405);
     expect(await ask("GET", "/state", { host: "example.org" })).toBe(421);
-    expect(await ask("GET", "/edit", {})).toBe(404);
+    expect(await ask("GET", "/edit", token)).toBe(405);
+    expect(await ask("POST", "/edit", { ...token, origin })).toBe(200);
   },
   3 * PATIENCE,
 );

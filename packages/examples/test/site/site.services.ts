@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PATIENCE, useBrowser, visit } from "../web/browser.ts";
+import { LOOKS, PATIENCE, useBrowser, visit } from "../web/browser.ts";
 import { buildSite, type Site } from "./build-site.ts";
 
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
@@ -26,13 +26,6 @@ const PAGES = [
   "guides/coming-from-go-wait.html",
   "playground.html",
 ];
-
-const LOOKS = [
-  { width: 1_280, colorScheme: "light" },
-  { width: 1_280, colorScheme: "dark" },
-  { width: 390, colorScheme: "light" },
-  { width: 390, colorScheme: "dark" },
-] as const;
 
 /** Opens a page, and waits until its script has filled the sidebar. */
 async function open(path: string, look: (typeof LOOKS)[number] = LOOKS[0]) {

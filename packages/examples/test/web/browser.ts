@@ -5,6 +5,14 @@ import { CHROMIUM_FLAGS, chromiumProgram } from "./chromium.ts";
 /** How long a condition may take, in milliseconds, on a machine that is busy. */
 export const PATIENCE = 120_000;
 
+/** Wide and narrow, light and dark. */
+export const LOOKS = [
+  { width: 1_280, colorScheme: "light" },
+  { width: 1_280, colorScheme: "dark" },
+  { width: 390, colorScheme: "light" },
+  { width: 390, colorScheme: "dark" },
+] as const;
+
 let browser: Browser;
 
 /** Keeps one browser for the tests of the file that calls this. */

@@ -5,7 +5,8 @@ import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
-import { PATIENCE, useBrowser, visit } from "./browser.ts";
+import { LOOKS, PATIENCE, useBrowser, visit } from "./browser.ts";
+import { shoot } from "./shoot.ts";
 
 // The page of `npx @holdfast/outbox page`, in a real browser.
 
@@ -74,32 +75,23 @@ it(
   4 * PATIENCE,
 );
 
-it.each(
-  ["light", "dark"].flatMap((colorScheme) =>
-    [390, 1_280].map((width) => [colorScheme, width] as const),
-  ),
-)(
-  "shows topics and replays a topic from a %s page %i px wide",
-  async (colorScheme, width) => {
+it.each(LOOKS)(
+  "shows topics and replays a topic at $width px, $colorScheme",
+  async ({ colorScheme, width }) => {
     const { store, die, deliver, start } = await serve();
     for (const key of ["1", "2", "3"]) await die(key, "orders.paid");
     await die("4", "offers");
     for (let number = 5; number < 25; number++) await deliver(`${number}`, "orders.paid");
     const url = await start();
     const viewport = { width, height: 800 };
-    await using visitor = await visit(url, { viewport, colorScheme: colorScheme as "light" });
+    await using visitor = await visit(url, { viewport, colorScheme });
     const { page, problems } = visitor;
     page.on("dialog", (dialog) => void dialog.accept());
     const topic = page.getByRole("listitem").filter({ hasText: "orders.paid" });
     await topic.getByText("20", { exact: true }).first().waitFor();
     await page.getByRole("status").filter({ hasText: "live" }).waitFor();
     expect(await page.evaluate("document.body.scrollWidth <= innerWidth")).toBe(true);
-    const folder = process.env["SCREENSHOTS"];
-    if (folder !== undefined)
-      await page.screenshot({
-        path: `${folder}/outbox-${colorScheme}-${width}.png`,
-        fullPage: true,
-      });
+    await shoot(page, `outbox-${colorScheme}-${width}`);
     await topic.getByRole("button", { name: "Replay the dead letters of orders.paid" }).click();
     await page.getByText("Replayed 3 of orders.paid.", { exact: true }).waitFor();
     expect(await store.counts()).toMatchObject({ pending: 3, dead: 1 });

@@ -23,10 +23,6 @@ export {
   readUpTo,
 } from "./read-file.ts";
 export { jsonReply, type Reply, textReply, typedReply } from "./reply.ts";
-export {
-  hasToken,
-  type LivePageOptions,
-  type LiveServer,
-  serveLivePage,
-} from "./serve-live-page.ts";
+export { type LivePageOptions, type LiveServer, serveLivePage } from "./serve-live-page.ts";
+export { type Span, strip, windowOf, withSpan } from "./strip.ts";
 export { versionOf } from "./version-of.ts";

@@ -48,25 +48,44 @@ export function livePage({ title, at, main }: LivePage): string {
 }
 
 /**
- * The script of the page. Each event is the new content of `main`; rows that stay the same keep focus and selection. A button
- * with `data-post` posts to that path, with the token of the address, after a yes to `data-confirm`.
+ * The script of the page. Each event is the new content of `main`. What is alike stays, with its focus, selection and scroll
+ * position. A button with `data-post` posts to that path, with the token of the address, after a yes to `data-confirm`.
  */
 export const SCRIPT = `const main = document.querySelector("main");
 const connection = document.querySelector("#connection");
 const SILENCE = 3000;
 let silence;
 let last = "";
-const idsOf = (root) => [...root.querySelectorAll("[id]")].map(({ id }) => id).join(" ");
+const isLike = (one, other) => one?.nodeName === other.nodeName && one.id === other.id;
+function copyAttributes(old, next) {
+  for (const { name } of [...old.attributes]) if (!next.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of next.attributes)
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+}
+function follow(old, next) {
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.data !== next.data) old.data = next.data;
+    return;
+  }
+  copyAttributes(old, next);
+  const wanted = new Set([...next.children].map(({ id }) => id));
+  for (const child of [...old.children]) if (!wanted.has(child.id)) child.remove();
+  let at = old.firstChild;
+  for (const child of [...next.childNodes]) {
+    const known = isLike(at, child) ? at : [...old.children].find((one) => one.id && isLike(one, child));
+    while (known && at !== known && !at.id) [at] = [at.nextSibling, at.remove()];
+    if (at !== known || !known) at = old.insertBefore(known ?? child, at);
+    if (known) follow(known, child);
+    at = at.nextSibling;
+  }
+  while (at) [at] = [at.nextSibling, at.remove()];
+}
 function show(html) {
   if (html === last) return;
   last = html;
   const next = document.createElement("main");
   next.innerHTML = html;
-  if (idsOf(next) !== idsOf(main)) return main.replaceChildren(...next.childNodes);
-  for (const part of next.querySelectorAll("[id]")) {
-    const old = document.getElementById(part.id);
-    if (old.outerHTML !== part.outerHTML) old.replaceWith(part);
-  }
+  follow(main, next);
 }
 function say(state) {
   connection.textContent = state;
@@ -84,11 +103,11 @@ source.onerror = () => {
   say("disconnected, retrying");
 };
 main.addEventListener("click", async ({ target }) => {
-  const button = target.closest("button[data-post]");
-  if (button === null || !confirm(button.dataset.confirm)) return;
+  const { post, confirm: question } = target.closest("button:not([aria-disabled=true])")?.dataset ?? {};
+  if (!post || (question && !confirm(question))) return;
   const token = new URLSearchParams(location.search).get("token") ?? "";
   const headers = { authorization: "Bearer " + token };
-  await fetch(button.dataset.post, { method: "POST", headers }).catch(source.onerror);
+  await fetch(post, { method: "POST", headers }).catch(source.onerror);
 });
 `;
 
@@ -98,7 +117,7 @@ body { max-width: 72rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.2rem; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1rem; }
 header p { margin: 0 0 1rem; opacity: 0.75; }
-#connection { float: right; margin: 0; opacity: 0.75; }
+#connection { margin: 0; text-align: right; opacity: 0.75; }
 main.stale { opacity: 0.6; }
 main { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
@@ -106,7 +125,12 @@ th, td { text-align: left; padding: 0.3rem 0.6rem; border-bottom: 1px solid colo
 td { overflow-wrap: anywhere; }
 thead th { font-weight: 500; opacity: 0.75; white-space: nowrap; }
 .number { font-variant-numeric: tabular-nums; }
-progress { width: 4rem; }
+button { font: inherit; padding: 0.2rem 0.7rem; }
+button[aria-disabled="true"] { opacity: 0.4; }
+rect { fill: var(--look); }
+.key { margin-left: 0.7rem; white-space: nowrap; }
+.key::before { content: ""; display: inline-block; width: 0.8rem; height: 0.8rem; margin-right: 0.3rem; vertical-align: -0.05rem; background: var(--look); }
+.strip { display: block; width: 100%; height: 1.5rem; background: color-mix(in srgb, currentcolor 7%, transparent); }
 ol { list-style: none; padding: 0; max-height: 20rem; overflow-y: auto; }
 time { font-variant-numeric: tabular-nums; opacity: 0.75; }
 `;

@@ -31,11 +31,8 @@ export interface LivePageOptions<Snapshot extends { readonly at: number }> {
   readonly reply?: (url: URL) => Reply | undefined;
   /** Those of them that take POST, and not GET. */
   readonly actions?: ReadonlySet<string>;
-  /** The reason why a request gets no reply; undefined if it gets one. */
-  readonly refusal?: (
-    path: string,
-    headers: { readonly authorization?: string | undefined },
-  ) => Reply | undefined;
+  /** Those of them that need the token in `Authorization`, beside the actions: no page of another site can send that header. */
+  readonly secret?: ReadonlySet<string>;
 }
 
 /** A server that runs until it is disposed. */
@@ -69,16 +66,25 @@ function sendReply(response: ServerResponse, { status, type, body }: Reply): voi
   response.end(body);
 }
 
+/** The token in `Authorization`. */
+function bearerOf({ headers: { authorization = "" } }: IncomingMessage): string | undefined {
+  return /^Bearer (.*)$/i.exec(authorization)?.[1];
+}
+
 /** Whether a request shows a token: other users of this machine can connect. */
-export function hasToken(
-  token: string | undefined,
-  { searchParams }: URL,
-  { authorization = "" }: { readonly authorization?: string | undefined },
-): boolean {
-  const given = searchParams.get("token") ?? /^Bearer (.*)$/i.exec(authorization)?.[1];
-  if (token === undefined || given === undefined) return false;
+function isToken(token: string | undefined, given: string | undefined): boolean {
+  if (!token || given === undefined) return false;
   const [mine, theirs] = [Buffer.from(token), Buffer.from(given)];
   return mine.length === theirs.length && timingSafeEqual(mine, theirs);
+}
+
+/** Refuses what only the user of this process may do: requests without the token, and those of other pages. */
+function strangerRefusal(request: IncomingMessage, token: string | undefined): Reply | undefined {
+  const { origin, host } = request.headers;
+  if (origin !== undefined && origin !== `http://${host}`)
+    return textReply(403, "Only the page of this server may do this.");
+  if (isToken(token, bearerOf(request))) return undefined;
+  return textReply(403, "This needs the token: open the address that the command has printed.");
 }
 
 /** What some requests see of a status. */
@@ -101,13 +107,16 @@ function viewOf<Snapshot extends { readonly at: number }>(
   return { snapshot, streams };
 }
 
+const NO_PATHS: ReadonlySet<string> = new Set();
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 function handlerOf<Snapshot extends { readonly at: number }>(
   options: LivePageOptions<Snapshot>,
   views: { readonly own: View<Snapshot>; readonly others: View<Snapshot> },
 ): Handler {
-  const { title, main, style = "", reply, actions, refusal, token } = options;
+  const { title, main, style = "", reply, token } = options;
+  const { actions = NO_PATHS, secret = NO_PATHS } = options;
   const replyTo = (url: URL, view: View<Snapshot>): Reply | undefined => {
     switch (url.pathname) {
       case "/": {
@@ -131,12 +140,13 @@ function handlerOf<Snapshot extends { readonly at: number }>(
   const refusalOf = (request: IncomingMessage, path: string): Reply | undefined => {
     const { method = "", url = "", headers } = request;
     if (!OWN_HOST.test(headers.host ?? "")) return textReply(421, "Use 127.0.0.1 or localhost.");
-    const allowed = actions?.has(path) ? "POST" : "GET, HEAD";
+    const allowed = actions.has(path) ? "POST" : "GET, HEAD";
     if (!allowed.split(", ").includes(method)) return textReply(405, `Use ${allowed}.`);
     // The route is found by the parsed path: a path with another spelling must not have passed the checks as another.
     if (url.replace(/[?#].*/, "") !== path)
       return textReply(400, "Request a path in its shortest form.");
-    return refusal?.(path, headers);
+    const isOpen = !actions.has(path) && !secret.has(path);
+    return isOpen ? undefined : strangerRefusal(request, token);
   };
   const streaming = new Set<ServerResponse>();
   const follow = (stream: EventStream<Snapshot>, response: ServerResponse): void => {
@@ -154,7 +164,9 @@ function handlerOf<Snapshot extends { readonly at: number }>(
     const { url: target = "" } = request;
     const url = new URL(`http://127.0.0.1${target.startsWith("/") ? target : "/"}`);
     const refused = refusalOf(request, url.pathname);
-    const view = hasToken(token, url, request.headers) ? views.own : views.others;
+    const view = isToken(token, url.searchParams.get("token") ?? bearerOf(request))
+      ? views.own
+      : views.others;
     const stream = view.streams.get(url.pathname);
     if (refused === undefined && stream !== undefined) follow(stream, response);
     else sendReply(response, refused ?? replyTo(url, view) ?? textReply(404, "Not found."));
@@ -169,6 +181,7 @@ function handlerOf<Snapshot extends { readonly at: number }>(
  * | `/` | the page, with the state of the moment |
  * | `/view` | the changing part of the page as server-sent events |
  * | `/state`, `/events` | a snapshot as JSON, once or as server-sent events |
+ * | an action | what the page does, by POST of this page or of a program, with the token in `Authorization` |
  *
  * It has 32 connections and 16 streams at most: a further one takes the place of the oldest.
  *

@@ -28,7 +28,6 @@ it("every server is a bounded one with a test, or one that a demonstration calls
     "kit/src/node/bounded-server.ts",
   ]);
   expect(having(/\bboundedServer[<(]/)).toEqual([
-    "examples/src/dns-sync/serve-page.ts",
     "fake-apiserver/src/server/http-front.ts",
     "kit/src/node/bounded-server.ts",
     "kit/src/node/serve-live-page.ts",
@@ -37,6 +36,7 @@ it("every server is a bounded one with a test, or one that a demonstration calls
   ]);
   expect(having(/\bserveLivePage[<(]/)).toEqual([
     "cli/src/run/web/serve.ts",
+    "examples/src/dns-sync/page.ts",
     "kit/src/node/serve-live-page.ts",
     "outbox/src/bin/page.ts",
   ]);

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { realClock } from "@holdfast/clock";
-import { escapeHtml, hasToken, type Reply, serveLivePage, textReply } from "@holdfast/kit/node";
+import { escapeHtml, type Reply, serveLivePage, textReply } from "@holdfast/kit/node";
 import { loop } from "@holdfast/wait";
 import { Board, forOthers, type Letter, type Replay, type Snapshot } from "./board.ts";
 import { type Command, connected, read, wholeNumber } from "./command.ts";
@@ -42,11 +42,6 @@ export const page: Command = async (args, io) => {
     style: STYLE,
     reply,
     actions: new Set([REPLAY]),
-    // In the header alone: no other page can send that one.
-    refusal: (path, headers) =>
-      path === REPLAY && !hasToken(token, new URL("http://127.0.0.1"), headers)
-        ? textReply(403, "Open the address that the command has printed.")
-        : undefined,
   });
   const url = `${server.url}?token=${token}`;
   io.print(values.json ? jsonLine({ url }) : `${url}\n`);
@@ -178,8 +173,7 @@ ${topicsOf(snapshot)}
 ${tableOf(snapshot)}`;
 }
 
-const STYLE = `#connection { float: none; text-align: right; }
-#about p { overflow-wrap: anywhere; }
+const STYLE = `#about p { overflow-wrap: anywhere; }
 #problem { color: light-dark(#ad1f1f, #ff8f85); font-weight: 600; }
 dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2.5rem; margin: 0 0 1rem; }
 dt { opacity: 0.75; }
@@ -194,7 +188,6 @@ li dd { font-size: 1rem; overflow-wrap: anywhere; }
 svg { width: 100%; height: 2rem; background: color-mix(in srgb, currentcolor 7%, transparent); }
 .delivered { fill: light-dark(#2266aa, #7db7f0); }
 .failed { fill: light-dark(#ad1f1f, #ff8f85); }
-button { font: inherit; padding: 0.3rem 0.7rem; }
 #replay:empty, #all:empty { display: none; }
 @media (max-width: 60rem) {
   li { grid-template-columns: 1fr auto; }

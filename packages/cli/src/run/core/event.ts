@@ -4,7 +4,7 @@ import type { Outcome } from "./outcome.ts";
 import type { Run } from "./process-table.ts";
 
 /** Why a process is stopped. */
-export type StopReason = "shutdown" | "changed" | "removed" | "asked" | "dependency";
+export type StopReason = "shutdown" | "changed" | "removed" | "asked" | "dependency" | "held";
 
 /** Something that happened to one process. Durations are in milliseconds. */
 export type ProcessChange =

@@ -52,6 +52,8 @@ export class Supervisor {
   #isFinished = false;
   /** Processes to start anew, whatever their phase, and why. */
   readonly #asked = new Map<Process, StopReason>();
+  /** Names that stay stopped until a restart is asked for. */
+  readonly #held = new Set<string>();
   #enqueue: (name: string) => void = () => {};
 
   constructor(options: SupervisorOptions) {
@@ -111,14 +113,27 @@ export class Supervisor {
   }
 
   /**
-   * Stops a process and starts it anew, whatever its phase.
+   * Stops a process and starts it anew, whatever its phase, also one that {@link stop} holds.
    *
    * @returns false if the manifest has none of this name
    */
   restart(name: string): boolean {
     const process = this.#processes.get(name);
     if (!this.#manifest.processes.has(name) || process === undefined) return false;
+    this.#held.delete(name);
     this.#ask(process, "asked");
+    return true;
+  }
+
+  /**
+   * Stops a process, which stays stopped until {@link restart}, or until it leaves the manifest. One that has ended stays as it is.
+   *
+   * @returns false if the manifest has none of this name
+   */
+  stop(name: string): boolean {
+    if (!this.#manifest.processes.has(name)) return false;
+    if (!isOver(this.#statuses.get(name))) this.#held.add(name);
+    this.#enqueue(name);
     return true;
   }
 
@@ -157,7 +172,7 @@ export class Supervisor {
 
   /** One step for one process. An event or the backoff leads to the next one. */
   async #reconcile(name: string, signal: AbortSignal): Promise<void> {
-    if (this.#state === "closed" || this.#isLeaving(name)) return;
+    if (this.#state === "closed" || this.#isHeld(name) || this.#isLeaving(name)) return;
     const spec = this.#manifest.processes.get(name);
     if (spec === undefined) return;
     const process =
@@ -171,6 +186,14 @@ export class Supervisor {
     this.#processes.set(name, process);
     if (this.#isHeldBack(name, spec)) return;
     await process.start(() => this.#state === "open" && this.#isCurrent(process), signal);
+  }
+
+  /** Stops a process that is to stay stopped. One that has left the manifest goes its usual way. */
+  #isHeld(name: string): boolean {
+    if (!this.#manifest.processes.has(name)) this.#held.delete(name);
+    if (!this.#held.has(name)) return false;
+    this.#processes.get(name)?.stop("held");
+    return true;
   }
 
   /** Whether a process has never run and waits for others. Restarts do not wait. */
@@ -203,7 +226,8 @@ export class Supervisor {
     const { name } = spec;
     const isStopped = this.#statuses.get(name)?.phase === "Stopped";
     const wanted = this.#manifest.processes.get(name);
-    if (isStopped || wanted === undefined || this.#asked.has(process)) return false;
+    if (isStopped || wanted === undefined) return false;
+    if (this.#asked.has(process) || this.#held.has(name)) return false;
     return isSameProgram(spec, wanted);
   }
 

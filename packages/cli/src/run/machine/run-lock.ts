@@ -17,6 +17,11 @@ export interface Holder {
   readonly token: string;
 }
 
+/** The address of a page at which its user sees output and buttons. */
+export function pageOf({ token }: { readonly token: string }, url: string): string {
+  return `${url}?token=${token}`;
+}
+
 /** Another supervisor runs the manifest. */
 export class LockedError extends Error {}
 

@@ -1,4 +1,5 @@
 import type { PassiveClock } from "@holdfast/clock";
+import { type Span, withSpan } from "@holdfast/kit/node";
 import type { SupervisorEvent } from "../core/event.ts";
 import type { Run } from "../core/process-table.ts";
 import type { ProcessStatus, Statuses } from "../core/status.ts";
@@ -14,9 +15,13 @@ export interface BoardOptions {
   readonly clock: PassiveClock;
   /** The manifest. */
   readonly file: string;
+  /** The last lines of a process. */
+  readonly linesOf?: (name: string) => readonly string[];
 }
 
 const LOG_LENGTH = 50;
+/** Of the output of a process: lines, and characters of each. */
+const SHOWN = { lines: 30, characters: 300 };
 
 /** Status of a supervisor, for its page and its health checks. */
 export class Board implements SnapshotSource {
@@ -24,6 +29,7 @@ export class Board implements SnapshotSource {
   readonly #listeners = new Set<() => void>();
   #supervisor: Supervisor | undefined;
   #statuses: Statuses = new Map();
+  readonly #spans = new Map<string, readonly Span[]>();
   /** Without output of a process. */
   #log: readonly LogEntry[] = [];
 
@@ -68,19 +74,21 @@ export class Board implements SnapshotSource {
       }),
     );
     this.#statuses = statuses;
+    for (const name of this.#spans.keys()) if (!statuses.has(name)) this.#spans.delete(name);
+    for (const [name, status] of statuses) {
+      const state = stateOf(status);
+      const spans = this.#spans.get(name) ?? [];
+      this.#spans.set(name, withSpan(spans, { at, look: state, text: state }));
+    }
     this.#log = [...this.#log, ...entries].slice(-LOG_LENGTH);
     for (const listener of this.#listeners) listener();
   }
 
   snapshot(): Snapshot {
-    return this.#snapshotOf(this.#statuses);
+    const { clock, file } = this.#options;
+    const [at, { pid }] = [clock.now(), process];
+    return { at, file, pid, processes: this.#processes(), log: this.#log };
   }
-
-  /** The same without what processes print: every user of the machine can open the page. */
-  readonly open: SnapshotSource = {
-    snapshot: () => this.#snapshotOf(silentStatuses(this.#statuses)),
-    onChange: (listener) => this.onChange(listener),
-  };
 
   onChange(listener: () => void): Disposable {
     this.#listeners.add(listener);
@@ -92,27 +100,36 @@ export class Board implements SnapshotSource {
     return clock.now() - clock.monotonic();
   }
 
-  #snapshotOf(statuses: Statuses): Snapshot {
-    const { clock, file } = this.#options;
-    const [at, { pid }] = [clock.now(), process];
-    return { at, file, pid, processes: this.#processes(statuses), log: this.#log };
-  }
-
   /** In the order of the manifest, then those that are on their way out. */
-  #processes(statuses = this.#statuses): readonly ProcessSnapshot[] {
+  #processes(): readonly ProcessSnapshot[] {
     const wanted = this.#supervisor?.manifest.processes ?? new Map();
-    const names = new Set([...wanted.keys(), ...statuses.keys()]);
+    const names = new Set([...wanted.keys(), ...this.#statuses.keys()]);
     return [...names].flatMap((name) => {
-      const status = statuses.get(name);
-      return status ? [processSnapshot(status, wanted.get(name)?.backoff, this.#epoch)] : [];
+      const status = this.#statuses.get(name);
+      if (status === undefined) return [];
+      const facts = processSnapshot(status, wanted.get(name)?.backoff, this.#epoch);
+      const lines = this.#options.linesOf?.(name).slice(-SHOWN.lines) ?? [];
+      const output = lines.map((line) => line.slice(0, SHOWN.characters));
+      return [{ ...facts, output, spans: this.#spans.get(name) ?? [] }];
     });
   }
+}
+
+/** The color of a process on its line of time. */
+function stateOf({ phase, ready }: ProcessStatus): "ready" | "running" | "waiting" | "down" {
+  if (phase === "Running") return ready === true ? "ready" : "running";
+  if (phase === "Terminating") return "running";
+  return phase === "Pending" || phase === "CrashLoopBackOff" ? "waiting" : "down";
 }
 
 /** A life without the last line that it printed. */
 function silent<Life extends Run | undefined>(run: Life): Life {
   if (run === undefined || run.exit.kind === "error") return run;
   return { ...run, exit: { ...run.exit, words: undefined } };
+}
+
+function lastWords({ exit }: Run): string | undefined {
+  return exit.kind === "error" ? undefined : exit.words;
 }
 
 function silentEvent(event: SupervisorEvent): SupervisorEvent {
@@ -136,7 +153,7 @@ function processSnapshot(
   status: ProcessStatus,
   backoff: BackoffSpec | undefined,
   epoch: number,
-): ProcessSnapshot {
+): Omit<ProcessSnapshot, "output" | "spans"> {
   const { name, phase, ready, reason, pid, starts, lastRun, nextStart, waits } = status;
   const longest = Math.max(0, ...waits.map(({ planned }) => planned));
   return {
@@ -147,7 +164,8 @@ function processSnapshot(
     pid,
     waits,
     restarts: Math.max(starts - 1, 0),
-    lastExit: lastRun && formatRun(lastRun),
+    lastExit: lastRun && formatRun(silent(lastRun)),
+    lastWords: lastRun && lastWords(lastRun),
     nextStart: nextStart === undefined ? undefined : epoch + nextStart,
     cap: backoff === undefined ? longest : backoff.cap * (1 + backoff.jitter),
   };

@@ -12,6 +12,7 @@ const reasons: Record<StopReason, string> = {
   changed: "its manifest entry changed",
   removed: "it left the manifest",
   asked: "asked to restart",
+  held: "asked to stop",
   dependency: "one that it depends on restarts",
 };
 

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from "node:crypto";
 import { type Clock, realClock } from "@holdfast/clock";
 import {
   jsonReply,
@@ -11,7 +10,7 @@ import {
 import { type HealthCheck, healthReply } from "./health.ts";
 import { metricsOf } from "./metrics.ts";
 import { mainOf, STYLE } from "./page.ts";
-import type { Snapshot, SnapshotSource } from "./snapshot.ts";
+import { forOthers, type SnapshotSource } from "./snapshot.ts";
 
 /** Options for {@link serve}. */
 export interface ServeOptions {
@@ -23,21 +22,21 @@ export interface ServeOptions {
   readonly alive?: readonly HealthCheck[];
   /** Checks of `/readyz`: whether this program is useful now. */
   readonly ready?: readonly HealthCheck[];
-  /** What a request for output or a restart has to show; undefined to serve neither. `status` holds no output. */
+  /** What the user of this supervisor shows, to see output and to act; undefined to serve neither. */
   readonly token?: string | undefined;
-  /** What processes print included. */
-  readonly wholeStatus?: () => Snapshot;
   /** The last lines of a process; undefined if there is none of the name. */
   readonly linesOf?: (name: string) => readonly string[] | undefined;
-  /** Returns false if there is none of the name. */
+  /** Each returns false if there is no process of the name. */
   readonly restart?: (name: string) => boolean;
+  readonly stop?: (name: string) => boolean;
 }
 
 /** Paths for the user of the supervisor only. */
-const PRIVATE: ReadonlySet<string> = new Set(["/status", "/logs", "/restart"]);
+const SECRET: ReadonlySet<string> = new Set(["/status", "/logs"]);
+const ACTIONS: ReadonlySet<string> = new Set(["/restart", "/stop"]);
 
 function replyOf(options: ServeOptions, { pathname, searchParams }: URL): Reply | undefined {
-  const { status, alive = [], ready = [], wholeStatus = () => status.snapshot() } = options;
+  const { status, alive = [], ready = [], restart, stop } = options;
   const name = searchParams.get("name") ?? "";
   const isVerbose = searchParams.has("verbose");
   switch (pathname) {
@@ -48,11 +47,13 @@ function replyOf(options: ServeOptions, { pathname, searchParams }: URL): Reply 
     case "/readyz":
       return healthReply(ready, isVerbose);
     case "/status":
-      return jsonReply(200, wholeStatus());
+      return jsonReply(200, status.snapshot());
     case "/logs":
       return logsReply(options, name);
     case "/restart":
-      return restartReply(options, name);
+      return restart?.(name) ? textReply(200, "restarting") : NONE;
+    case "/stop":
+      return stop?.(name) ? textReply(200, "stopping") : NONE;
     default:
       return undefined;
   }
@@ -65,17 +66,6 @@ function logsReply({ linesOf }: ServeOptions, name: string): Reply {
   return lines === undefined ? NONE : jsonReply(200, lines);
 }
 
-function restartReply({ restart }: ServeOptions, name: string): Reply {
-  return restart?.(name) === true ? textReply(200, "restarting") : NONE;
-}
-
-/** Other users of this machine can connect; the token is in a file that they cannot read. */
-function hasToken(token: string | undefined, authorization: string): boolean {
-  if (token === undefined) return false;
-  const [given, wanted] = [Buffer.from(authorization), Buffer.from(`Bearer ${token}`)];
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
-}
-
 /**
  * Serves the page of a supervisor, its data and its health on 127.0.0.1, as {@link serveLivePage} does.
  *
@@ -83,7 +73,7 @@ function hasToken(token: string | undefined, authorization: string): boolean {
  * | --- | --- |
  * | `/healthz`, `/readyz` | 200 or 503; `?verbose` for JSON |
  * | `/metrics` | metrics for Prometheus |
- * | `/status`, `/logs`, POST `/restart` | for `holdfast run status`, `logs` and `restart`, with the token |
+ * | `/status`, `/logs`, POST `/restart`, POST `/stop` | for `holdfast run status`, `logs`, `restart` and `stop`, with the token |
  */
 export async function serve(options: ServeOptions): Promise<LiveServer> {
   const { clock, port, status, token } = options;
@@ -96,10 +86,9 @@ export async function serve(options: ServeOptions): Promise<LiveServer> {
     main: mainOf,
     style: STYLE,
     reply: (url) => replyOf(options, url),
-    actions: new Set(["/restart"]),
-    refusal: (path, { authorization = "" }) =>
-      PRIVATE.has(path) && !hasToken(token, authorization)
-        ? textReply(403, "Only the user who runs this supervisor may do this.")
-        : undefined,
+    actions: ACTIONS,
+    secret: SECRET,
+    token,
+    forOthers,
   });
 }
