@@ -19,7 +19,7 @@ export default {
       typescript: true,
       vitest: true,
     },
-    bench: { entry: ["suites/**/*.mjs"] },
+    bench: { entry: ["suites/**/*.mjs", "soak/*.mjs"] },
     conformance: { entry: ["src/main.ts"] },
     runtimes: { entry: ["suite/{program,worker}.mjs"] },
     services: { ignoreBinaries: ["mariadb-install-db"] },

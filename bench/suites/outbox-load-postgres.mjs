@@ -18,12 +18,19 @@ async function fill(database, { count, status, topic, keys = count, start, step 
 
 /** Fills the tables of an outbox. */
 export async function loadPostgres(database, batches) {
+  await loaded(database, async () => {
+    for (const batch of batches) await fill(database, batch);
+  });
+}
+
+/** Takes the indexes off the messages while they are loaded. */
+export async function loaded(database, load) {
   const indexes = await database.query(
     "SELECT indexname, indexdef FROM pg_indexes WHERE tablename = 'outbox_message' AND indexname <> 'outbox_message_pkey'",
   );
   await database.query(BARE);
   for (const { indexname } of indexes) await database.query(`DROP INDEX ${indexname}`);
-  for (const batch of batches) await fill(database, batch);
+  await load();
   await database.query(WHOLE);
   for (const { indexdef } of indexes) await database.query(indexdef);
   await database.query("VACUUM ANALYZE");
