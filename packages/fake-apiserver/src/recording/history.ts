@@ -81,8 +81,8 @@ export class History {
   }
 
   /**
-   * Takes the writes without an answer. The last of them before a version of others has made it, if the program has other
-   * fields in it than in the version before.
+   * Takes the writes without an answer. One has made a version of others in which the program has other fields than before:
+   * the first one before a new object, the last one before another version.
    */
   attribute(lost: readonly Exchange[], managerOf: (exchange: Exchange) => string): void {
     for (const place of new Set(lost.map((one) => one.place as Place))) {
@@ -91,7 +91,8 @@ export class History {
       let before: JsonObject | undefined;
       for (const version of place.versions) {
         const { object, seen } = version;
-        version.by ??= own.findLast((one) => {
+        const candidates = before === undefined ? own : own.toReversed(); // it is made once
+        version.by ??= candidates.find((one) => {
           if (one.at > seen || one.at <= after) return false;
           if (object === undefined || one.call?.verb === "delete")
             return object === undefined && one.call?.verb === "delete";
@@ -112,7 +113,8 @@ export class History {
         `${first?.object && metadataOf(first.object)["creationTimestamp"]}`,
       );
       const since = first?.by === undefined ? start : wallOf(first.by.at);
-      if (first === undefined || !(created < Math.floor(since / 1_000) * 1_000)) continue;
+      const isOld = created < Math.floor(since / 1_000) * 1_000;
+      if (first === undefined || !isOld || first.by?.call?.verb === "create") continue;
       // A write of an object that was never read: the best that is known is what it became.
       if (first.by !== undefined)
         place.versions.unshift({ ...first, number: first.number - 0.5, by: undefined });
