@@ -109,16 +109,7 @@ export class History {
   close(start: number, wallOf: (instant: number) => number): void {
     for (const place of this.places) {
       const [first] = place.versions;
-      const created = Date.parse(
-        `${first?.object && metadataOf(first.object)["creationTimestamp"]}`,
-      );
-      const since = first?.by === undefined ? start : wallOf(first.by.at);
-      const isOld = created < Math.floor(since / 1_000) * 1_000;
-      if (first === undefined || !isOld || first.by?.call?.verb === "create") continue;
-      // A write of an object that was never read: the best that is known is what it became.
-      if (first.by !== undefined)
-        place.versions.unshift({ ...first, number: first.number - 0.5, by: undefined });
-      place.isOld = true;
+      if (first !== undefined) markOld(place, first, first.by ? wallOf(first.by.at) : start);
     }
     let latest = Number.POSITIVE_INFINITY;
     for (const version of this.inOrder().toReversed()) {
@@ -134,6 +125,17 @@ export class History {
       .flatMap(({ versions, isOld }) => (isOld ? versions.slice(1) : versions))
       .toSorted((one, other) => one.number - other.number);
   }
+}
+
+/** Marks an object that was there before it was seen, or before the write that answered with it. */
+function markOld(place: Place, first: Version, since: number): void {
+  const created = Date.parse(`${metadataOf(first.object ?? {})["creationTimestamp"]}`);
+  if (!(created < Math.floor(since / 1_000) * 1_000)) return;
+  if (first.by?.call?.verb === "create") return;
+  // A write of an object that was never read: the best that is known is what it became.
+  if (first.by !== undefined)
+    place.versions.unshift({ ...first, number: first.number - 0.5, by: undefined });
+  place.isOld = true;
 }
 
 /** A version is seen again: by a watch, as an answer, or as gone. */
