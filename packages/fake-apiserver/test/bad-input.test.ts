@@ -90,6 +90,11 @@ const doors = [
     "options: EXPLORE_OPTIONS",
   ),
   rejects(root.replay, [recording, { setup: f }], "recording?: recording, options: REPLAY_OPTIONS"),
+  rejects(
+    root.shadow,
+    [recording, { upgradeFrom: f, setup: f, resources: [ConfigMap] }],
+    "recording?: recording, options: SHADOW_OPTIONS",
+  ),
   constructs(
     root.FakeApi,
     [{ clock, resources: [ConfigMap], webhooks: [hook] }],

@@ -1,6 +1,6 @@
 import type { Line } from "@holdfast/controller/recording";
-import { builtIn, customResource, type KubeRequest, type Resource } from "@holdfast/kubernetes";
-import { isObject, type JsonObject, metadataOf, own, parseJson } from "../object/json.ts";
+import type { KubeRequest } from "@holdfast/kubernetes";
+import { isObject, metadataOf, own, parseJson } from "../object/json.ts";
 import { rewritten, TIME } from "../server/normal-form.ts";
 import type { ApiCall } from "../server/request/api-call.ts";
 import type { Place, Version } from "./history.ts";
@@ -27,18 +27,22 @@ export interface Exchange {
   isCut?: boolean;
 }
 
+/** The status code of the answer; 500 if there is none. */
+export function statusOf({ head }: Exchange): number {
+  return head?.status ?? 500;
+}
+
 /** Whether an exchange is a watch that has begun. */
-export function isWatch({ call, head }: Exchange): boolean {
-  return call?.verb === "watch" && (head?.status ?? 500) < 300;
+export function isWatch(exchange: Exchange): boolean {
+  return exchange.call?.verb === "watch" && statusOf(exchange) < 300;
 }
 
 /** Whether a program gets the recorded end of a request, whatever is in the server: of a fault, or of no right. */
 export function isFault(exchange: Exchange): boolean {
-  const { error, head, end, isCut } = exchange;
+  const { error, end, isCut } = exchange;
   if (isWatch(exchange)) return false;
-  const status = head?.status ?? 500;
   if (error !== undefined || end === undefined || isCut) return true;
-  return status >= 500 || REFUSALS.has(status);
+  return statusOf(exchange) >= 500 || REFUSALS.has(statusOf(exchange));
 }
 
 /** Refusals that do not depend on objects. */
@@ -92,57 +96,4 @@ export function nameOf({ name, body }: ApiCall): string {
   const given = parseJson(body ?? "");
   const metadata = isObject(given) ? metadataOf(given) : {};
   return name || String(own(metadata, "name") ?? `${own(metadata, "generateName")}*`);
-}
-
-const PATH =
-  /^\/(?:api|apis\/([^/?]+))\/([^/?]+)\/(?:namespaces\/[^/?]+\/(?!status\b|finalize\b))?([^/?]+)(?:\/([^/?]+))?(\/[^?]+)?/;
-
-/** Whether a path is that of a resource. */
-export function isOfResource(path: string): boolean {
-  return PATH.test(path);
-}
-
-/** The resources that recorded requests name, as far as they say. */
-export function resourcesIn(
-  exchanges: Iterable<readonly [KubeRequest, readonly string[]]>,
-): Resource[] {
-  const found = new Map<string, Resource>();
-  for (const [{ path, body }, texts] of exchanges) {
-    const [, group, version = "", plural = "", , subresource] = PATH.exec(path) ?? [];
-    const apiVersion = group === undefined ? version : `${group}/${version}`;
-    const id = `${apiVersion} ${plural}`;
-    if (plural === "" || subresource !== undefined || found.has(id)) continue;
-    const objects = [body ?? "", ...texts].map(parseJson).filter(isObject);
-    const resource = objects
-      .map((object) => resourceOf(object, { apiVersion, plural, path }))
-      .find((one) => one !== undefined);
-    if (resource !== undefined) found.set(id, resource);
-  }
-  return [...found.values()];
-}
-
-interface Where {
-  readonly apiVersion: string;
-  readonly plural: string;
-  readonly path: string;
-}
-
-function resourceOf(object: JsonObject, { apiVersion, plural, path }: Where): Resource | undefined {
-  const one = isObject(object["object"]) ? object["object"] : object;
-  if (one["apiVersion"] !== apiVersion) return undefined;
-  const items = Array.isArray(one["items"]) ? one["items"].filter(isObject) : undefined;
-  const kind = items === undefined ? `${one["kind"]}` : `${one["kind"]}`.replace(/List$/, "");
-  try {
-    const known = builtIn(apiVersion, kind);
-    if (known.plural === plural) return known;
-  } catch {
-    // of a custom resource
-  }
-  const seen = items ?? [one];
-  const isNamespaced =
-    /\/namespaces\//.test(path) ||
-    seen.length === 0 ||
-    seen.some((item) => "namespace" in metadataOf(item));
-  const scope = isNamespaced ? "Namespaced" : "Cluster";
-  return customResource({ apiVersion, kind, plural, scope });
 }

@@ -81,8 +81,8 @@ export class History {
   }
 
   /**
-   * Takes the writes without an answer. The last of them before a version of others has made it, if the program has other
-   * fields in it than in the version before.
+   * Takes the writes without an answer. One has made a version of others in which the program has other fields than before:
+   * the first one before a new object, the last one before another version.
    */
   attribute(lost: readonly Exchange[], managerOf: (exchange: Exchange) => string): void {
     for (const place of new Set(lost.map((one) => one.place as Place))) {
@@ -91,7 +91,8 @@ export class History {
       let before: JsonObject | undefined;
       for (const version of place.versions) {
         const { object, seen } = version;
-        version.by ??= own.findLast((one) => {
+        const candidates = before === undefined ? own : own.toReversed(); // it is made once
+        version.by ??= candidates.find((one) => {
           if (one.at > seen || one.at <= after) return false;
           if (object === undefined || one.call?.verb === "delete")
             return object === undefined && one.call?.verb === "delete";
@@ -108,15 +109,7 @@ export class History {
   close(start: number, wallOf: (instant: number) => number): void {
     for (const place of this.places) {
       const [first] = place.versions;
-      const created = Date.parse(
-        `${first?.object && metadataOf(first.object)["creationTimestamp"]}`,
-      );
-      const since = first?.by === undefined ? start : wallOf(first.by.at);
-      if (first === undefined || !(created < Math.floor(since / 1_000) * 1_000)) continue;
-      // A write of an object that was never read: the best that is known is what it became.
-      if (first.by !== undefined)
-        place.versions.unshift({ ...first, number: first.number - 0.5, by: undefined });
-      place.isOld = true;
+      if (first !== undefined) markOld(place, first, first.by ? wallOf(first.by.at) : start);
     }
     let latest = Number.POSITIVE_INFINITY;
     for (const version of this.inOrder().toReversed()) {
@@ -132,6 +125,17 @@ export class History {
       .flatMap(({ versions, isOld }) => (isOld ? versions.slice(1) : versions))
       .toSorted((one, other) => one.number - other.number);
   }
+}
+
+/** Marks an object that was there before it was seen, or before the write that answered with it. */
+function markOld(place: Place, first: Version, since: number): void {
+  const created = Date.parse(`${metadataOf(first.object ?? {})["creationTimestamp"]}`);
+  if (!(created < Math.floor(since / 1_000) * 1_000)) return;
+  if (first.by?.call?.verb === "create") return;
+  // A write of an object that was never read: the best that is known is what it became.
+  if (first.by !== undefined)
+    place.versions.unshift({ ...first, number: first.number - 0.5, by: undefined });
+  place.isOld = true;
 }
 
 /** A version is seen again: by a watch, as an answer, or as gone. */

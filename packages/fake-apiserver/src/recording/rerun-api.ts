@@ -16,7 +16,7 @@ import { rewritten } from "../server/normal-form.ts";
 import { keyOfCall } from "../server/request/api-call.ts";
 import { readRequest } from "../server/request/read-request.ts";
 import { withVersion } from "../server/write/objects.ts";
-import { type Exchange, isWrite, nameOf, withoutTimes } from "./exchange.ts";
+import { type Exchange, isWrite, nameOf, statusOf, withoutTimes } from "./exchange.ts";
 import type { Place, Version } from "./history.ts";
 import type { Incident } from "./incident.ts";
 import { rebased } from "./three-way.ts";
@@ -44,7 +44,7 @@ export class RerunApi extends FakeApi {
   /** Changes of others that met another object than the recorded one, by their text. */
   readonly orphans: Map<string, number> = new Map();
   /** What an object is called, by its uid. */
-  readonly labels: Map<string, string>;
+  readonly labels: Map<string, string> = new Map();
   readonly #incident: Incident;
   readonly #clock: FakeClock;
   readonly #tracks = new Map<Place, Track>();
@@ -56,23 +56,29 @@ export class RerunApi extends FakeApi {
     this.#incident = incident;
     this.#clock = clock;
     this.#kinds = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
-    this.labels = new Map();
-    const stores = new Map<string, Map<string, JsonObject>>();
-    for (const place of history.places) {
-      this.#tracks.set(place, { place, next: place.isOld ? 1 : 0, wait: undefined, isOff: false });
-      for (const { object } of place.versions) this.#label(place, object);
-      const object = place.isOld ? place.versions[0]?.object : undefined;
-      if (object === undefined) continue;
-      const number = Math.min(place.versions[0]?.number ?? 0, incident.version);
-      const objects = stores.get(place.store) ?? new Map<string, JsonObject>();
-      stores.set(place.store, objects.set(place.key, withVersion(object, scaled(number))));
-    }
-    this.state.restore({ version: Number(scaled(incident.version)), stores });
+    this.#begin();
     for (const { storeKey: store } of served)
       this.state.subscribe(store, ({ key, object }) => this.#label({ store, key }, object));
-    for (const place of history.places)
-      for (const version of place.versions.slice(place.isOld ? 1 : 0))
-        if (version.by === undefined) this.#schedule(place, version);
+    for (const place of history.places) {
+      const track = { place, next: place.isOld ? 1 : 0, wait: undefined, isOff: false };
+      this.#tracks.set(place, track);
+      for (const { object } of place.versions) this.#label(place, object);
+      for (const { by, at } of place.versions.slice(track.next))
+        if (by === undefined) this.at(at, () => this.#advance(track));
+    }
+  }
+
+  /** The objects that were there before the program. */
+  #begin(): void {
+    const { history, version } = this.#incident;
+    const stores = new Map<string, Map<string, JsonObject>>();
+    for (const { store, key, versions, isOld } of history.places) {
+      const [first] = versions;
+      if (!isOld || first?.object === undefined) continue;
+      const object = withVersion(first.object, `${scaled(Math.min(first.number, version))}`);
+      stores.set(store, (stores.get(store) ?? new Map()).set(key, object));
+    }
+    this.state.restore({ version: scaled(version), stores });
   }
 
   /** The time of the recording. */
@@ -103,15 +109,19 @@ export class RerunApi extends FakeApi {
   ): Promise<KubeResponse> {
     const answer = recorded?.place && this.#repeat(recorded, recorded.place);
     const response = answer ?? (await this.transport.send(request, signal));
-    const { call } = readRequest(request, this.#incident.served);
-    const place =
-      call && this.#incident.history.place(call.served.storeKey, keyOfCall(call, nameOf(call)));
-    const track = place && this.#tracks.get(place);
-    if (track !== undefined) {
-      if (isWrite(request) && answer === undefined && response.status < 300) track.isOff = true;
-      this.#advance(track);
-    }
+    const track = this.#trackOf(request);
+    if (track === undefined) return response;
+    const isOther = answer === undefined && isWrite(request) && response.status < 300;
+    track.isOff ||= isOther;
+    this.#advance(track);
     return response;
+  }
+
+  #trackOf(request: KubeRequest): Track | undefined {
+    const { history, served } = this.#incident;
+    const { call } = readRequest(request, served);
+    if (call === undefined) return undefined;
+    return this.#tracks.get(history.place(call.served.storeKey, keyOfCall(call, nameOf(call))));
   }
 
   /** Notes the objects whose owners are gone: a cluster collects them. */
@@ -129,84 +139,73 @@ export class RerunApi extends FakeApi {
 
   #repeat(exchange: Exchange, place: Place): KubeResponse | undefined {
     const track = this.#tracks.get(place) as Track;
-    const { version, head, end = 0, text } = exchange;
-    const { versions } = place;
-    const current = this.state.store(place.store).get(place.key);
+    const { version, end = 0 } = exchange;
+    const { versions, store, key } = place;
     const position = version
       ? versions.indexOf(version)
       : versions.filter(({ at }) => at <= end).length;
     const between = versions.slice(track.next, position);
-    if (track.next > position || !between.every(({ by }) => by !== undefined)) return undefined;
-    if (!this.#isSame(current, versions[position - 1]?.object)) return undefined;
+    if (track.next > position || between.some(({ by }) => by === undefined)) return undefined;
+    if (!this.#isSame(this.#current(place), versions[position - 1]?.object)) return undefined;
     track.next = position;
     if (version !== undefined) this.#put(track, version);
-    const answer = parseJson(text);
-    const number = metadataOf(this.state.store(place.store).get(place.key) ?? {})[
-      "resourceVersion"
-    ];
-    const isObjects = isObject(answer) && answer["kind"] !== "Status" && number !== undefined;
-    const { status = 500, headers } = head ?? {};
-    return {
-      status,
-      headers: (headers ?? {}) as KubeResponse["headers"],
-      body: once(isObjects ? JSON.stringify(withVersion(answer, number)) : text),
-    };
+    return answerOf(exchange, this.state.store(store).get(key));
   }
 
-  #schedule(place: Place, version: Version): void {
-    this.at(version.at, () => this.#advance(this.#tracks.get(place) as Track));
+  #current({ store, key }: Place): JsonObject | undefined {
+    return this.state.store(store).get(key);
   }
 
-  /** Does the writes of others that are due. One after a write of the program waits for that a while. */
+  /** Does the writes of others that are due. */
   #advance(track: Track): void {
-    const { versions, store, key } = track.place;
+    const { versions } = track.place;
     track.wait?.stop();
     for (;;) {
-      const version = versions[track.next];
-      const due = versions
-        .slice(track.next)
-        .find(({ by, at }) => by === undefined && at <= this.time);
+      const left = versions.slice(track.next);
+      const [version] = left;
+      const due = left.find(({ by, at }) => by === undefined && at <= this.time);
       if (version === undefined || due === undefined) return;
       if (version.by === undefined) this.#change(track, version);
-      else {
-        const isNew =
-          version.object !== undefined && versions[track.next - 1]?.object === undefined;
-        if (isNew && this.state.store(store).get(key) === undefined) return; // others need it
-        if (!track.isOff && due.at + GRACE > this.time) {
-          track.wait = this.at(due.at + GRACE, () => this.#advance(track));
-          return;
-        }
-        track.next += 1;
-      }
+      else if (this.#waits(track, version, due)) return;
+      else track.next += 1;
     }
+  }
+
+  /** Whether a change of others waits for the write of the program before it. */
+  #waits(track: Track, own: Version, due: Version): boolean {
+    const isNew = own.object !== undefined && beforeOf(track)?.object === undefined;
+    if (isNew && this.#current(track.place) === undefined) return true; // others need it
+    const end = due.at + GRACE;
+    if (track.isOff || end <= this.time) return false;
+    track.wait = this.at(end, () => this.#advance(track));
+    return true;
   }
 
   /** Others change an object. */
   #change(track: Track, version: Version): void {
-    const { store, key, versions } = track.place;
-    const current = this.state.store(store).get(key);
-    const before = versions[track.next - 1]?.object;
-    const { object } = version;
+    const current = this.#current(track.place);
+    const before = beforeOf(track)?.object;
     const isRecorded = this.#isSame(current, before);
-    if (
-      !isRecorded
-        ? !this.#isSame(current, before, ["uid", "generation"])
-        : this.#isCollected(version, current)
-    )
-      this.#orphan(track.place, version);
-    if (isRecorded) {
-      this.#put(track, version);
+    const isLike = isRecorded || this.#isSame(current, before, ["uid", "generation"]);
+    if (!isLike || this.#isKept(version, current)) this.#orphan(track.place, version);
+    if (isRecorded) this.#put(track, version);
+    else {
+      track.next += 1;
+      this.#merge(track.place, version.object, before);
+    }
+  }
+
+  /** A change of others on an object that is not as it was `before`. */
+  #merge(place: Place, after: JsonObject | undefined, before: JsonObject | undefined): void {
+    const current = this.#current(place);
+    const { store, key } = place;
+    if (before === undefined || current === undefined) {
+      if (before === current && after !== undefined)
+        this.state.write(store, key, (version) => withVersion(after, version));
       return;
     }
-    track.next += 1;
-    if (object === undefined) {
-      if (current !== undefined && before !== undefined) this.state.write(store, key, undefined);
-    } else if (current === undefined) {
-      if (before === undefined) this.state.write(store, key, (made) => withVersion(object, made));
-    } else if (before !== undefined) {
-      const next = rebased(before, object, current);
-      this.state.write(store, key, (made) => withVersion(next, made));
-    }
+    const next = after && rebased(before, after, current);
+    this.state.write(store, key, next && ((version) => withVersion(next, version)));
   }
 
   /** An object becomes the recorded one. */
@@ -214,14 +213,14 @@ export class RerunApi extends FakeApi {
     const { store, key } = track.place;
     track.next += 1;
     track.isOff = false;
-    if (object === undefined && this.state.store(store).get(key) === undefined) return;
+    if (object === undefined && this.#current(track.place) === undefined) return;
     const make = object && ((version: string) => withVersion(object, version));
-    this.state.write(store, key, make, Number(scaled(number)));
+    this.state.write(store, key, make, scaled(number));
     if (watched !== undefined) this.watchedAt.set(`${this.state.version}`, watched);
   }
 
   /** Whether others delete an object whose owner is there. */
-  #isCollected({ object }: Version, current: JsonObject | undefined): boolean {
+  #isKept({ object }: Version, current: JsonObject | undefined): boolean {
     if (object !== undefined || current === undefined) return false;
     if (!("ownerReferences" in metadataOf(current))) return false;
     return !isOrphan(current, placesOf(this.state.snapshot().stores), this.#kinds);
@@ -259,8 +258,27 @@ export class RerunApi extends FakeApi {
   }
 }
 
-function scaled(number: number): string {
-  return `${Math.floor(number * SCALE)}`;
+function beforeOf({ place, next }: Track): Version | undefined {
+  return place.versions[next - 1];
+}
+
+function scaled(number: number): number {
+  return Math.floor(number * SCALE);
+}
+
+/** The recorded answer, with the version that the object has here. */
+function answerOf(exchange: Exchange, object: JsonObject | undefined): KubeResponse {
+  const answer = parseJson(exchange.text);
+  const version = object && metadataOf(object)["resourceVersion"];
+  const isObjects = isObject(answer) && answer["kind"] !== "Status" && version !== undefined;
+  const text = isObjects ? JSON.stringify(withVersion(answer, version)) : exchange.text;
+  return responseOf({ ...exchange, text });
+}
+
+/** The recorded response. */
+export function responseOf(exchange: Exchange): KubeResponse {
+  const headers = (exchange.head?.headers ?? {}) as KubeResponse["headers"];
+  return { status: statusOf(exchange), headers, body: once(exchange.text) };
 }
 
 /** The plural of a store with its group, as in `deployments.apps`. */

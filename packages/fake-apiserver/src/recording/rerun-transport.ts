@@ -7,9 +7,10 @@ import {
 } from "@holdfast/kubernetes";
 import { isObject, metadataOf, parseJson } from "../object/json.ts";
 import { readRequest } from "../server/request/read-request.ts";
-import { type Exchange, isFault, isOfResource, isWatch, keyOf } from "./exchange.ts";
+import { type Exchange, isFault, isWatch, keyOf, statusOf } from "./exchange.ts";
 import type { Incident } from "./incident.ts";
-import { once, type RerunApi } from "./rerun-api.ts";
+import { isOfResource } from "./recorded-resources.ts";
+import { once, type RerunApi, responseOf } from "./rerun-api.ts";
 
 /** Milliseconds by which a request may come earlier than the recorded one. */
 const EARLY = 100;
@@ -61,44 +62,54 @@ export class RerunTransport implements KubeTransport {
   }
 
   async send(request: KubeRequest, signal: AbortSignal): Promise<KubeResponse> {
-    const { api, incident } = this.#options;
+    const { api, incident, onAnswer } = this.#options;
     const now = api.time;
     const recorded = this.#recordedOf(request, now);
-    const fault =
-      recorded === undefined ? this.#outage(now) : isFault(recorded) ? recorded : undefined;
-    const { done, answered, end } = this.#instants(recorded ?? fault, now);
-    await this.#until(done, signal);
+    const known = recorded ?? this.#outage(now);
+    const times = this.#instants(known, now);
+    await this.#until(times.done, signal);
     await request.beforeSend?.();
-    if (fault !== undefined) {
-      if (fault.version !== undefined && fault === recorded) {
-        await api.carryOut(request, recorded, signal);
-        this.#options.onAnswer(request, 200);
-      }
-      await this.#until(answered, signal);
-      if (fault.error !== undefined) throw errorOf(fault, request, this.description);
-      return responseOf(fault);
+    if (known !== undefined && isFault(known)) {
+      if (known === recorded) await this.#doLost(request, recorded, signal);
+      await this.#until(times.answered, signal);
+      if (known.error !== undefined) throw errorOf(known, request, this.description);
+      return responseOf(known);
     }
-    if (readRequest(request, incident.served).call === undefined) {
-      const known = recorded ?? this.#latest.get(keyOf(request, this.#start));
-      await this.#until(answered, signal);
-      if (known !== undefined) {
-        this.#options.onAnswer(request, known.head?.status ?? 500);
-        return responseOf(known);
-      }
-      if (isOfResource(request.path)) this.unserved ??= request.path;
-      return await api.transport.send(request, signal);
-    }
+    const { call } = readRequest(request, incident.served);
+    if (call === undefined) return await this.#unknown(request, recorded, signal);
     const connection = new AbortController();
     const subscription = onAbort(signal, (reason) => connection.abort(reason));
     const response = await api.carryOut(request, recorded, connection.signal);
-    this.#options.onAnswer(request, response.status);
-    await this.#until(answered, connection.signal);
-    if (!/[?&]watch=/.test(request.path)) {
-      subscription[Symbol.dispose]();
-      return response;
+    onAnswer(request, response.status);
+    await this.#until(times.answered, connection.signal);
+    if (call.verb === "watch") {
+      const watch = { recorded, end: times.end, request, connection, subscription };
+      return { ...response, body: this.#events(response, watch) };
     }
-    const body = this.#events(response, { recorded, end, request, connection, subscription });
-    return { ...response, body };
+    subscription[Symbol.dispose]();
+    return response;
+  }
+
+  /** A write whose answer was lost. */
+  async #doLost(request: KubeRequest, recorded: Exchange, signal: AbortSignal): Promise<void> {
+    if (recorded.version === undefined) return;
+    await this.#options.api.carryOut(request, recorded, signal);
+    this.#options.onAnswer(request, 200);
+  }
+
+  /** A request that is about no resource: the server has no other answer than the recorded one. */
+  async #unknown(
+    request: KubeRequest,
+    recorded: Exchange | undefined,
+    signal: AbortSignal,
+  ): Promise<KubeResponse> {
+    const known = recorded ?? this.#latest.get(keyOf(request, this.#start));
+    if (known === undefined) {
+      if (isOfResource(request.path)) this.unserved ??= request.path;
+      return await this.#options.api.transport.send(request, signal);
+    }
+    this.#options.onAnswer(request, statusOf(known));
+    return responseOf(known);
   }
 
   /** The recorded request that this one is. */
@@ -123,8 +134,8 @@ export class RerunTransport implements KubeTransport {
     const [before, after] = [exchanges[next - 1], exchanges[next]];
     const isDown = (one: Exchange | undefined): boolean =>
       one !== undefined &&
-      (one.error !== undefined || (one.head?.status ?? 0) >= 500) &&
-      isFault(one);
+      isFault(one) &&
+      (one.error !== undefined || (one.head?.status ?? 0) >= 500);
     return isDown(before) && isDown(after) ? before : undefined;
   }
 
@@ -153,9 +164,8 @@ export class RerunTransport implements KubeTransport {
 
   /** The events of a watch, each not before it was seen. */
   async *#events(response: KubeResponse, watch: Watch): AsyncGenerator<Uint8Array, undefined> {
-    const { recorded, end, connection, request } = watch;
-    const { api } = this.#options;
-    const ends = end === undefined ? undefined : api.at(end, () => connection.abort(ENDED));
+    const { recorded, end = Number.POSITIVE_INFINITY, connection, request } = watch;
+    const ends = this.#options.api.at(end, () => connection.abort(ENDED));
     try {
       for await (const chunk of response.body)
         for (const line of `${Buffer.from(chunk)}`.split("\n").filter(Boolean)) {
@@ -163,11 +173,11 @@ export class RerunTransport implements KubeTransport {
           yield Buffer.from(`${line}\n`);
         }
     } catch (error) {
-      if (error !== ENDED) throw error;
-      yield* once(recorded?.text ?? "");
-      if (recorded?.error !== undefined) throw errorOf(recorded, request, this.description);
+      if (error !== ENDED || recorded === undefined) throw error;
+      yield* once(recorded.text);
+      if (recorded.error !== undefined) throw errorOf(recorded, request, this.description);
     } finally {
-      ends?.stop();
+      ends.stop();
       watch.subscription[Symbol.dispose]();
     }
   }
@@ -188,11 +198,6 @@ interface Watch {
   readonly request: KubeRequest;
   readonly connection: AbortController;
   readonly subscription: Disposable;
-}
-
-function responseOf({ head, text }: Exchange): KubeResponse {
-  const { status = 500, headers = {} } = head ?? {};
-  return { status, headers: headers as KubeResponse["headers"], body: once(text) };
 }
 
 function errorOf({ error }: Exchange, request: KubeRequest, description: string): ConnectionError {

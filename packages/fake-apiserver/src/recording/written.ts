@@ -1,6 +1,7 @@
 import type { KubeObject, KubeRequest, StoredObject } from "@holdfast/kubernetes";
 import { isObject, type JsonObject, metadataOf, parseJson, without } from "../object/json.ts";
 import type { Normalise } from "../server/normal-form.ts";
+import { type ApiCall, keyOfCall } from "../server/request/api-call.ts";
 import { readRequest } from "../server/request/read-request.ts";
 import type { ServedResource } from "../server/resource/served-resource.ts";
 import { bodyOf, isWrite, nameOf, withoutTimes } from "./exchange.ts";
@@ -62,50 +63,54 @@ export class Written {
       times(text).replace(UID, (uid) => labels.get(uid) ?? uid);
     const writes = new Map<string, ShadowWrite>();
     for (const { at, status, request } of this.#sent) {
-      const seen =
-        typeof request === "string"
-          ? { request: rename(request), body: undefined }
-          : describe(request);
-      if (seen === undefined) continue;
+      const plain =
+        typeof request === "string" ? { request } : describe(request, served, normalise);
+      if (plain === undefined) continue;
+      const seen = { request: rename(plain.request), body: bodyOf(plain.body, rename) };
       const refused = status >= 400 ? status : undefined;
       const text = JSON.stringify([seen, refused]);
-      const before = writes.get(text);
-      const { at: first, times: count } = before ?? { at, times: 0 };
+      const { at: first, times: count } = writes.get(text) ?? { at, times: 0 };
       writes.set(text, { ...seen, refused, at: first, times: count + 1 });
     }
     return writes;
-
-    function describe(request: KubeRequest): Pick<ShadowWrite, "request" | "body"> | undefined {
-      const { call } = readRequest(request, served);
-      if (call === undefined)
-        return {
-          request: rename(`${request.method} ${request.path.split("?")[0]}`),
-          body: bodyOf(request.body, rename),
-        };
-      if (ASIDE.has(call.served.storeKey)) return undefined;
-      const { verb, namespace, subresource, query } = call;
-      const { apiVersion, kind, storeKey } = call.served;
-      const name = call.name === "" && verb === "deletecollection" ? `${query}` : nameOf(call);
-      const given = parseJson(call.body ?? "");
-      const body = isObject(given) && verb !== "delete" ? given : undefined;
-      const metadata = { ...(body && metadataOf(body)), name, namespace };
-      const object = { apiVersion, kind, ...body, metadata } as unknown as StoredObject<KubeObject>;
-      const kept = normalise(object) as JsonObject | undefined;
-      if (kept === undefined) return undefined;
-      const added = ["apiVersion", "kind", "metadata"].filter((part) => !(body && part in body));
-      const { headers } = request;
-      const isApply = headers["content-type"]?.includes("apply-patch") === true;
-      const place = `${nameIn(storeKey)}${subresource ? `/${subresource}` : ""}`;
-      const key = namespace === undefined ? name : `${namespace}/${name}`;
-      return {
-        request: rename(`${isApply ? "apply" : verb} ${place} ${key}`),
-        body: bodyOf(
-          body === undefined ? call.body : JSON.stringify(without(kept, ...added)),
-          rename,
-        ),
-      };
-    }
   }
 }
 
 const UID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+
+/** A write in words, and the body of it that counts. Undefined if it does not count. */
+function describe(
+  request: KubeRequest,
+  served: readonly ServedResource[],
+  normalise: Normalise,
+): { readonly request: string; readonly body?: string | undefined } | undefined {
+  const { method, path, headers, body } = request;
+  const { call } = readRequest(request, served);
+  if (call === undefined) return { request: `${method} ${path.split("?")[0]}`, body };
+  if (ASIDE.has(call.served.storeKey)) return undefined;
+  const name = call.verb === "deletecollection" ? `${call.query}` : nameOf(call);
+  const counted = countedBody(call, name, normalise);
+  if (counted === undefined) return undefined;
+  const isApply = headers["content-type"]?.includes("apply-patch") === true;
+  const part = call.subresource === undefined ? "" : `/${call.subresource}`;
+  const text = `${isApply ? "apply" : call.verb} ${nameIn(call.served.storeKey)}${part}`;
+  return { request: `${text} ${keyOfCall(call, name)}`, ...counted };
+}
+
+/** The body of a write without the parts that do not count. Undefined if none of it does. */
+function countedBody(
+  { served, verb, namespace, body }: ApiCall,
+  name: string,
+  normalise: Normalise,
+): { readonly body: string | undefined } | undefined {
+  const { apiVersion, kind } = served;
+  const given = parseJson(body ?? "");
+  const object = isObject(given) && verb !== "delete" ? given : undefined;
+  const metadata = { ...metadataOf(object ?? {}), name, namespace };
+  const seen = { apiVersion, kind, ...object, metadata } as unknown as StoredObject<KubeObject>;
+  const kept = normalise(seen) as JsonObject | undefined;
+  if (kept === undefined) return undefined;
+  if (object === undefined) return { body };
+  const added = ["apiVersion", "kind", "metadata"].filter((part) => !(part in object));
+  return { body: JSON.stringify(without(kept, ...added)) };
+}

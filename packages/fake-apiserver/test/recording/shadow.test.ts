@@ -138,6 +138,13 @@ it("leaves out the writes that normalise leaves out, and parts that it takes awa
   expect(requests).toEqual(["patch configmaps default/eve", "patch configmaps default/eve"]);
 });
 
+it("gives a verdict if the time or chance that it used changes no write", async () => {
+  const recording = await record(plain);
+  const setup = marker({ text: () => (new Date() === undefined ? "" : "other") });
+  const { news } = await shadow(recording, { upgradeFrom: plain, setup, timings: 1 });
+  expect(news).toHaveLength(3);
+});
+
 it("reports a hot loop and ends it", async () => {
   const recording = await record(plain);
   const setup = marker({ loops: true });
