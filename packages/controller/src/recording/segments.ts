@@ -66,7 +66,7 @@ export class Segments {
     this.#options = options;
   }
 
-  /** Writes a line, soon, and after it the bytes of a body: most of a recording, which nobody has to parse. */
+  /** Writes a line, soon, and after it a body of `len` bytes: most of a recording, which nobody has to parse. */
   write(line: Line, body?: Uint8Array): void {
     if (this.#isClosed) return;
     this.#lines.add(line, body);
@@ -234,7 +234,7 @@ class Lines {
 
   add(line: Line, body: Uint8Array | undefined): void {
     this.count += 1;
-    const text = JSON.stringify(body === undefined ? line : { ...line, len: body.length });
+    const text = JSON.stringify(line);
     const most = text.length * 3 > BLOCK ? Buffer.byteLength(text) : text.length * 3;
     this.#reserve(most + 2 + (body?.length ?? 0));
     this.#used += this.#block.write(text, this.#used);
