@@ -123,12 +123,13 @@ export class Segments {
     await this.#attempt(async () => {
       const { clock, segmentBytes, segmentTime } = this.#options;
       const segment = this.#segment ?? (await this.#begin());
-      const gap = this.#lost > 0 ? [lineOf({ k: "gap", lost: this.#lost })] : [];
+      const lost = this.#lost;
+      const gap = lost > 0 ? [lineOf({ k: "gap", lost })] : [];
       this.#inFlight = this.#lines.count;
       await segment.append(...gap, ...this.#lines.take());
       this.#inFlight = 0;
-      this.#lost = 0;
-      this.#problem = undefined;
+      this.#lost -= lost; // more may have been given up meanwhile
+      if (this.#lost === 0) this.#problem = undefined;
       const isOld = clock.monotonic() - segment.begun >= segmentTime;
       if (isOld || segment.bytes >= segmentBytes) await this.#end();
     });
