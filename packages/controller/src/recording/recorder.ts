@@ -201,10 +201,14 @@ export class Recorder extends Tape {
   }
 
   #write(line: Line): void {
-    const { body, ...rest } = line;
-    if (body instanceof Uint8Array)
-      this.#segments.write(this.redactor.replaceIn(rest) as Line, this.redactor.replaceBytes(body));
-    else this.#segments.write(this.redactor.replaceIn(line) as Line);
+    const { body } = line;
+    if (!(body instanceof Uint8Array)) {
+      this.#segments.write(this.redactor.replaceIn(line) as Line);
+      return;
+    }
+    const kept = this.redactor.replaceBytes(body);
+    const head = { ...line, body: undefined, len: kept.length };
+    this.#segments.write(this.redactor.replaceIn(head) as Line, kept);
   }
 }
 

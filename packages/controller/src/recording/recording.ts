@@ -170,31 +170,30 @@ function listOf(runs: readonly Run[]): string {
 /** The lines of a segment, with their bodies. What was cut at its end is not there. */
 function* linesOf(file: string): Generator<Line, void, undefined> {
   const bytes = bytesOf(file);
-  let number = 1;
-  for (let at = 0; ; ) {
-    const end = bytes.indexOf(NEWLINE, at);
-    if (end < 0) return;
-    const { len, ...line } = lineOf(`${file}:${number}`, bytes.toString("utf8", at, end));
-    number += 1;
+  const damaged = (at: number, problem: string, cause?: unknown): Error => {
+    const lines = bytes.subarray(0, at).filter((byte) => byte === NEWLINE).length;
+    return new Error(`${file}:${lines + 1}: damaged: ${problem}`, { cause });
+  };
+  let at = 0;
+  for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, at)) {
+    const { len = -1, ...line } = parse(bytes.toString("utf8", at, end), (error) =>
+      damaged(at, messageOf(error), error),
+    );
     at = end + 1;
-    if (typeof len === "number") {
-      const body = bytes.subarray(at, at + len);
-      at += len + 1;
-      if (at > bytes.length) return;
-      if (bytes[at - 1] !== NEWLINE)
-        throw new Error(`${file}:${number}: damaged: a body of ${len} bytes does not end there`);
-      for (const byte of body) if (byte === NEWLINE) number += 1;
-      number += 1;
-      yield { ...line, ...contentOf(body) };
-    } else yield line;
+    const body = bytes.subarray(at, at + Math.max(0, len as number));
+    if (len !== -1) at += body.length + 1;
+    if (at > bytes.length) return;
+    if (bytes[at - 1] !== NEWLINE)
+      throw damaged(at - 1, `a body of ${len} bytes does not end here`);
+    yield len === -1 ? line : { ...line, ...contentOf(body) };
   }
 }
 
-function lineOf(place: string, text: string): Line {
+function parse(text: string, damaged: (error: unknown) => Error): Line {
   try {
     return JSON.parse(text) as Line;
   } catch (error) {
-    throw new Error(`${place}: damaged: ${messageOf(error)}`, { cause: error });
+    throw damaged(error);
   }
 }
 

@@ -68,8 +68,7 @@ export class Redactor {
       const from = at - SHORTEST + 1;
       if (from > copied) hash = (hash - Math.imul(LEAVING, text.charCodeAt(from - 1))) | 0;
       if (from < copied || this.#mayBegin[hash & 0xffff] === 0) continue;
-      let found = this.#forms.get(hash);
-      while (found !== undefined && !text.startsWith(found.text, from)) found = found.next;
+      const found = formAt(this.#forms.get(hash), text, from);
       if (found === undefined) continue;
       result += text.slice(copied, from) + found.make(found.by);
       copied = from + found.text.length;
@@ -117,6 +116,13 @@ export class Redactor {
     else before.next = form;
     this.#mayBegin[hash & 0xffff] = 1;
   }
+}
+
+/** The longest of some forms that is in a text at a place. */
+function formAt(forms: Form | undefined, text: string, at: number): Form | undefined {
+  let form = forms;
+  while (form !== undefined && !text.startsWith(form.text, at)) form = form.next;
+  return form;
 }
 
 const asItIs: Make = (text) => `${text}`;

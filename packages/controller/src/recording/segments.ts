@@ -66,7 +66,7 @@ export class Segments {
     this.#options = options;
   }
 
-  /** Writes a line, soon, and after it the bytes of a body: most of a recording, which nobody has to parse. */
+  /** Writes a line, soon, and after it a body of `len` bytes: most of a recording, which nobody has to parse. */
   write(line: Line, body?: Uint8Array): void {
     if (this.#isClosed) return;
     this.#lines.add(line, body);
@@ -123,12 +123,13 @@ export class Segments {
     await this.#attempt(async () => {
       const { clock, segmentBytes, segmentTime } = this.#options;
       const segment = this.#segment ?? (await this.#begin());
-      const gap = this.#lost > 0 ? [lineOf({ k: "gap", lost: this.#lost })] : [];
+      const lost = this.#lost;
+      const gap = lost > 0 ? [lineOf({ k: "gap", lost })] : [];
       this.#inFlight = this.#lines.count;
       await segment.append(...gap, ...this.#lines.take());
       this.#inFlight = 0;
-      this.#lost = 0;
-      this.#problem = undefined;
+      this.#lost -= lost; // more may have been given up meanwhile
+      if (this.#lost === 0) this.#problem = undefined;
       const isOld = clock.monotonic() - segment.begun >= segmentTime;
       if (isOld || segment.bytes >= segmentBytes) await this.#end();
     });
@@ -234,7 +235,7 @@ class Lines {
 
   add(line: Line, body: Uint8Array | undefined): void {
     this.count += 1;
-    const text = JSON.stringify(body === undefined ? line : { ...line, len: body.length });
+    const text = JSON.stringify(line);
     const most = text.length * 3 > BLOCK ? Buffer.byteLength(text) : text.length * 3;
     this.#reserve(most + 2 + (body?.length ?? 0));
     this.#used += this.#block.write(text, this.#used);

@@ -139,6 +139,34 @@ describe("Segments", () => {
     expect((gap?.lost as number) + kept).toBe(20);
   });
 
+  it("tells of lines that were given up while a slow disk took others", async () => {
+    const { directory, log, segments } = open();
+    const held: (() => void)[] = [];
+    let isSlow = false;
+    await onDisk(async (write) => {
+      if (isSlow) await new Promise<void>((resolve) => held.push(resolve));
+      await write();
+    });
+    segments.write({ k: "T", n: 1 });
+    await segments.flush();
+    isSlow = true;
+    segments.write({ k: "T", n: 2 });
+    const flushing = segments.flush();
+    await expect.poll(() => held.length).toBe(1);
+    const body = "x".repeat(1024 * 1024);
+    for (let n = 3; n <= 30; n++) segments.write({ k: "c", n, body });
+    isSlow = false;
+    for (const release of held) release();
+    await flushing;
+    await segments.close();
+    const found = linesOf(join(directory, readdirSync(directory)[0] as string));
+    const kinds = found.map(({ k, n }) => (k === "c" ? k : `${k}${n ?? ""}`));
+    expect(kinds.slice(0, 4)).toEqual(["head", "T1", "T2", "gap"]);
+    const kept = kinds.filter((kind) => kind === "c").length;
+    expect((found[3]?.lost as number) + kept).toBe(28);
+    expect(log).toEqual(["recording has a gap; the program continues"]);
+  });
+
   it("leaves what was written when the disk is full, and goes on with a gap when it is not", async () => {
     const { directory, log, segments } = open();
     let room = Number.POSITIVE_INFINITY;

@@ -126,12 +126,11 @@ export class RecordedTransport implements KubeTransport {
   }
 
   async #perform(request: KubeRequest, signal: AbortSignal, emit: Emit): Promise<void> {
-    const beforeSend = request.beforeSend && {
-      beforeSend: () =>
-        new Promise<void>((resolve, reject) => emit({ k: "b" }, { value: { resolve, reject } })),
-    };
+    const beforeSend = (): Promise<void> =>
+      new Promise((resolve, reject) => emit({ k: "b" }, { value: { resolve, reject } }));
+    const sent = request.beforeSend === undefined ? request : { ...request, beforeSend };
     try {
-      const response = await this.#inner.send({ ...request, ...beforeSend }, signal);
+      const response = await this.#inner.send(sent, signal);
       const headers = Object.fromEntries(HEADERS.map((name) => [name, response.headers[name]]));
       emit({ k: "h", s: response.status, h: headers }, { value: response });
       await this.#read(request, response, emit);
