@@ -17,7 +17,7 @@ export const pages = new Map(
       keywords: "overview introduction which function",
     },
     "docs/getting-started.md": {
-      title: "Getting started: a tested reconcile loop in ten minutes",
+      title: "Getting started: a tested program in ten minutes",
       description:
         "From npm init to a program that retries, stops on SIGTERM and is tested without waiting.",
       keywords: "install tutorial quick start clone",
@@ -57,7 +57,7 @@ export const pages = new Map(
       description:
         "Choose the first delay, factor, cap and jitter; see the load each choice puts on a recovering server.",
       keywords:
-        "exponential backoff with jitter strategy cap factor CrashLoopBackOff reconnect gRPC",
+        "exponential backoff with jitter strategy cap factor CrashLoopBackOff keep connection open reconnect gRPC",
     },
     "docs/choosing-jitter.md": {
       title: "Thundering herd: which jitter helps",
@@ -121,7 +121,8 @@ export const pages = new Map(
     "docs/running-in-production.md": {
       title: "Start, stop and observe a Node.js service",
       description: "Start in order, stop in reverse, health checks, metrics, logs and tracing.",
-      keywords: "opentelemetry tracing health check logger manager start order",
+      keywords:
+        "production docker container opentelemetry tracing health check logger manager start order",
     },
     "docs/rate-limits.md": {
       title: "Rate limit outgoing calls in Node.js, and obey 429",
@@ -139,7 +140,7 @@ export const pages = new Map(
       title: "Retry a command until it succeeds",
       description:
         "holdfast retry: backoff, jitter, timeouts, exit codes, and attempts that never overlap.",
-      keywords: "retry command shell loop exit code flaky test timeout ci",
+      keywords: "retry command bash shell script loop exit code flaky test timeout ci",
     },
     "docs/run-processes.md": {
       title: "Run processes from a YAML file and restart them",

@@ -1,14 +1,14 @@
 // Makes the site of TypeDoc: packages by their import paths, guides in reading order, and its theme.
-import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Application, Converter, IndexEvent, PageEvent, Renderer } from "typedoc";
 import { checkLinks } from "./check-links.mjs";
 import { contents, GUIDES, PLAYGROUND, titles } from "./contents.mjs";
 import { head } from "./head.mjs";
 import { nameByImportPath } from "./import-paths.mjs";
-import { pages } from "./pages.mjs";
 import { buildPlayground } from "./playground.mjs";
 import { HoldfastRouter } from "./router.mjs";
+import { entryOf } from "./search-index.mjs";
 import { HoldfastTheme } from "./theme.mjs";
 
 /** @param {Application} app */
@@ -20,7 +20,6 @@ export function load(app) {
     const path = pathOf(document.name);
     const text = document.content.map((part) => part.text).join("");
     document.frontmatter["path"] = path;
-    document.frontmatter["group"] = groupOf(path);
     document.name = titles.get(path) ?? /^# (.+)$/m.exec(text)?.[1] ?? document.name;
   });
 
@@ -35,20 +34,22 @@ export function load(app) {
       app.logger.error(/** @type {any} */ (`${path}: list it in tools/site/contents.mjs`));
   });
 
+  /** @type {Map<string, string[]>} the anchors of the headings of a page, by its address */
+  const anchors = new Map();
   app.renderer.on(PageEvent.END, (page) => {
     page.contents = head(page, finished(page.contents ?? ""));
+    const headings = page.pageSections.flatMap((section) => section.headings);
+    anchors.set(
+      page.url,
+      headings.filter(({ level = 2 }) => level > 1).map(({ link }) => link),
+    );
   });
 
-  // A guide is found by its title for search engines, its headings and its keywords.
-  app.renderer.on(IndexEvent.PREPARE_INDEX, (event) => {
-    Object.assign(event.searchFieldWeights, { keywords: 30, headings: 4 });
-    for (const [index, result] of event.searchResults.entries()) {
-      if (!result.isDocument()) continue;
-      const { title, keywords } = pages.get(`${result.frontmatter["path"]}`) ?? {};
-      const text = result.content.map((part) => part.text).join("");
-      const headings = [...text.matchAll(/^##+ (.+)$/gm)].map(([, heading]) => heading).join(" ");
-      event.searchFields[index] = { keywords: `${title ?? ""} ${keywords ?? ""}`, headings };
-    }
+  // Its own index stays empty: the search box has another one.
+  /** @type {import("typedoc").Reflection[]} */
+  const found = [];
+  app.renderer.on(IndexEvent.PREPARE_INDEX, ({ searchResults }) => {
+    found.push(...searchResults.splice(0));
   });
 
   app.renderer.on(Renderer.EVENT_END, ({ outputDirectory }) => {
@@ -58,6 +59,15 @@ export function load(app) {
         join(outputDirectory, "media", `${name}.txt`),
       );
     improveSearch(app, join(outputDirectory, "assets/main.js"));
+    const entries = found.map((one) => {
+      const url = app.renderer.router?.getFullUrl(one) ?? "";
+      return entryOf(one, url, anchors.get(url) ?? []);
+    });
+    const script = readFileSync(new URL("../../docs/site/search.js", import.meta.url), "utf8");
+    appendFileSync(
+      join(outputDirectory, "assets/search.js"),
+      `\nconst holdfastIndex = ${JSON.stringify(entries)};\n${script}`,
+    );
     for (const fault of checkLinks(outputDirectory)) app.logger.error(/** @type {any} */ (fault));
   });
 }
@@ -67,19 +77,14 @@ const CODE = /\.([cm]?[jt]s|ya?ml|md|html)$/;
 
 const ANCHOR = /<a [^>]*class="tsd-anchor-icon">[\s\S]*?<\/a>/g;
 
-/** What TypeDoc's search does with a query, and what it should do. Its code has no other place to say so. */
+/** What TypeDoc's script does with the search box, and what it should do. Its code has no other place to say so. */
 const SEARCH = [
+  // docs/site/search.js finds, at once.
+  { from: 'n.addEventListener("input",fe(()=>{at(r,n,s,e)},200)),', to: "" },
+  // Enter opens the first hit, unless another one is chosen.
   {
-    // "wait for a port" found every name with an a in it, "dead letters" the deadlocks; a colon ended in an error.
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: this is TypeDoc's code
-    from: 'i.split(" ").map(c=>c.length?`*${c}*`:"")',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
-    to: 'i.split(/[\\s:^~*]+/).map(c=>c.replace(/^[+-]+/,"")).filter(c=>c&&!/^(an?|at|by|for|how|i|in|is|my|of|on|or|the|to|with|your)$/i.test(c)).map(c=>`${c}^4 *${c}*`)',
-  },
-  {
-    // A property with exactly this name, such as `deadline`, stood above the guide about deadlines.
-    from: "l.name.toLowerCase().startsWith(i.toLowerCase())&&",
-    to: "![1024,2048,262144].includes(l.kind)&&l.name.toLowerCase().startsWith(i.toLowerCase())&&",
+    from: 'f?.querySelector("a")?.click()',
+    to: '(f||r.firstElementChild)?.querySelector("a")?.click()',
   },
 ];
 
@@ -91,12 +96,6 @@ function improveSearch(app, file) {
     text = text.replace(from, () => to);
   }
   writeFileSync(file, text);
-}
-
-/** The search ranks guides first. */
-function groupOf(path) {
-  if (path.startsWith("docs/adr/")) return "Decisions";
-  return pages.has(path) ? "Guides" : "Project";
 }
 
 /** TypeDoc names a document by its path, without the extension. */

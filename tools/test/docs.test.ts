@@ -53,6 +53,18 @@ describe.each(guides)("%s", (guide) => {
   });
 });
 
+it("the README has at most 90 lines, names the first commands first, and has three doors", () => {
+  const lines = read("README.md").trimEnd().split("\n");
+  expect(lines.length).toBeLessThanOrEqual(90);
+  const screen = lines.slice(0, 20).join("\n");
+  expect([/^npm start /m.test(screen), /^npm test /m.test(screen)]).toEqual([true, true]);
+  expect(lines.filter((line) => line.startsWith("## ")).slice(0, 3)).toEqual([
+    "## Retry a call",
+    "## Send after a commit",
+    "## Write an operator",
+  ]);
+});
+
 /** Lines that start a program of a container or a service: of a Dockerfile, of YAML, of a systemd unit. */
 const ENTRY =
   /^\s*-?\s*(?:"?(?:ENTRYPOINT|CMD)"?\s|Exec\w+=|(?:command|entrypoint|args|run_?cmd):)/i;

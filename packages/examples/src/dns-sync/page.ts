@@ -62,7 +62,7 @@ function leaseOf(lease: Lease, from: number, to: number): string {
   if (wantedBy !== "") facts.push(`${wantedBy} asks for it`);
   const line = { id: `time-${name}`, label: `Holders of ${name}`, spans, from, to };
   const title = name.replace(/^dns-sync-?/, "") || "leader";
-  return `<li id="lease-${escapeHtml(name)}"><h3>${escapeHtml(title)} <span class="key ${now?.look}">${escapeHtml(now?.text)}</span></h3>
+  return `<li id="lease-${escapeHtml(name)}"><h3>${escapeHtml(title)} <span class="key ${escapeHtml(now?.look)}">${escapeHtml(now?.text)}</span></h3>
 ${strip(line)}
 <p>${facts.map((fact) => `<span>${escapeHtml(fact)}</span>`).join(" ")} ${last}</p></li>`;
 }
@@ -71,7 +71,7 @@ function replicaOf({ name, pid, look }: State["replicas"][number], leases: reado
   const held = leases.filter(({ holder }) => holder === name).length;
   const [query, id] = [`?name=${encodeURIComponent(name)}`, escapeHtml(name)];
   const buttons = `${button("Kill -9", `/kill${query}`, `Kill -9 ${name}`)} ${button("Stop", `/stop${query}`, `Stop ${name}`)}`;
-  return `<li id="replica-${id}"><span class="key ${look}">${id}</span> <span>pid ${escapeHtml(pid)}, holds ${held}</span> <span>${buttons}</span></li>`;
+  return `<li id="replica-${id}"><span class="key ${escapeHtml(look)}">${id}</span> <span>pid ${escapeHtml(pid)}, holds ${held}</span> <span>${buttons}</span></li>`;
 }
 
 function entryOf({ at, text }: State["log"][number]): string {

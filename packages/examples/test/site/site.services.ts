@@ -100,6 +100,24 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     expect(button.y).toBeGreaterThanOrEqual(code.y + code.height);
   });
 
+  it("the options of the playground stand below the delays that they change at 390 px, and its code wraps", async () => {
+    await using visitor = await open("playground.html", LOOKS[3]);
+    const { page } = visitor;
+    const topOf = async (selector: string): Promise<number> =>
+      (await page.locator(selector).boundingBox())?.y ?? Number.NaN;
+    const tops = [
+      await topOf("[aria-labelledby=delays-title]"),
+      await topOf("#lab form"),
+      await topOf("[aria-labelledby=herd-title]"),
+      await topOf("[aria-labelledby=code-title]"),
+    ];
+    expect(tops).toEqual(tops.toSorted((a, b) => a - b));
+    const code = page.locator("#lab .code pre");
+    expect(
+      await code.evaluate((pre) => (pre as unknown as { scrollWidth: number }).scrollWidth),
+    ).toBe(await code.evaluate((pre) => (pre as unknown as { clientWidth: number }).clientWidth));
+  });
+
   it.each(["index.html", "guides/backing-off.html", "playground.html"])(
     "Tab reaches everything in %s",
     async (path) => {
@@ -150,13 +168,30 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     expect(await page.locator(".snippets h2").allInnerTexts()).toHaveLength(2);
     expect(await page.locator(".doors h2").allInnerTexts()).toEqual([
       "Retry and poll",
+      "An outbox",
       "Controllers and operators",
+      "Commands",
       "Testing",
       "Every crash, in a unit test",
-      "Messages that are not lost",
     ]);
     const links = page.locator("#tsd-toolbar-links a");
     expect(await links.allInnerTexts()).toEqual(["Guides", "API", "Playground", "Changelog"]);
+  });
+
+  it.each([
+    { width: 1_600, columns: 3 },
+    { width: 1_280, columns: 3 },
+    { width: 900, columns: 2 },
+    { width: 390, columns: 1 },
+  ])("has rows of $columns cards at $width px, and none that is alone", async (row) => {
+    await using visitor = await open("index.html");
+    const { page } = visitor;
+    await page.setViewportSize({ width: row.width, height: 900 });
+    const tops = await page
+      .locator(".doors section")
+      .evaluateAll((all) => all.map((one) => (one as unknown as { offsetTop: number }).offsetTop));
+    const rows = [...new Set(tops)].map((top) => tops.filter((one) => one === top).length);
+    expect(rows).toEqual(Array.from({ length: 6 / row.columns }, () => row.columns));
   });
 
   it("leads from the first screen to the guide for newcomers", async () => {
@@ -205,7 +240,14 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     await using visitor = await open("guides/backing-off.html");
     const { page } = visitor;
     const top = await page.locator("#tsd-nav-container > li > details > summary").allInnerTexts();
-    expect(top.slice(0, 3)).toEqual(["Start here", "Retrying and polling", "Testing"]);
+    expect(top.slice(0, 6)).toEqual([
+      "Start here",
+      "Make a call",
+      "Run a service",
+      "Write an operator",
+      "Test it",
+      "Look it up",
+    ]);
     expect(top.slice(-7)).toEqual([
       "@holdfast/wait",
       "@holdfast/clock",
@@ -242,86 +284,121 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     await page.waitForURL(/retrying-and-polling/);
   });
 
-  it.each([
-    { query: "retry", first: "@holdfast/wait.retry" },
-    { query: "backoff", first: "@holdfast/wait.Backoff" },
-    { query: "controller", first: "@holdfast/controller.Controller" },
-    { query: "withTimeout", first: "@holdfast/wait.withTimeout" },
-    { query: "SIGTERM", first: /^(?!@holdfast)/ },
-    { query: "wait for a port", first: "Waitingforaservice" },
-    { query: "deadline", first: "@holdfast/wait.Deadline" },
-    { query: "timeout", first: "Retryingandpolling" },
-    { query: "node:test", first: "Testingwithvitest,jestandnode:test" },
-  ])("finds $first for $query", async ({ query, first }) => {
-    await using visitor = await open("index.html");
-    const { page } = visitor;
-    await page.waitForFunction("window.searchData !== undefined");
-    await page.keyboard.press("/");
-    await page.getByRole("combobox", { name: "Search guides and API" }).fill(query);
+  /** What the search box shows for a query: the name of each hit, and its section or what it belongs to. */
+  async function hits(page: Page, query: string): Promise<string[]> {
+    const box = page.getByRole("combobox", { name: "Search guides and API" });
+    await box.fill(query);
     await page.getByRole("option").first().waitFor();
-    const [best = ""] = await page
-      .getByRole("option")
-      .evaluateAll((found) =>
-        found.map((one) => (one as { textContent: string }).textContent.replaceAll(/\s/g, "")),
+    return await page
+      .locator("#tsd-search-results li")
+      .evaluateAll((all) =>
+        (all as unknown as { querySelector(name: string): { textContent: string } }[]).map((one) =>
+          [".name", ".section"].map((part) => one.querySelector(part).textContent).join(" › "),
+        ),
       );
-    if (typeof first === "string") expect(best).toBe(first);
-    else expect(best).toMatch(first);
-  });
+  }
 
-  const TASKS: readonly (readonly [query: string, guide: string])[] = [
-    ["exponential backoff", "Backing off"],
-    ["thundering herd", "Choosing jitter"],
-    ["retry fetch", "HTTP with fetch"],
-    ["graceful shutdown", "Graceful shutdown"],
-    ["distributed lock", "Leader election"],
-    ["leader election", "Leader election"],
-    ["fake timers", "Testing with the fake clock"],
-    ["jest fake timers", "Testing with vitest, jest and node:test"],
-    ["transactional outbox", "An outbox in your service"],
-    ["dead letter", "An outbox in your service"],
-    ["exactly once", "An outbox in your service"],
-    ["kubernetes operator", "Your first operator"],
-    ["read your writes", "Operating an operator"],
-    ["rbac", "Your first operator"],
-    ["p-retry", "Coming from p-retry, p-queue and cockatiel"],
-    ["poll until", "Retrying and polling"],
-    ["timeout promise", "Retrying and polling"],
-    ["prometheus metrics", "Metrics and a dashboard"],
-    ["CrashLoopBackOff", "Backing off"],
-    ["reconcile loop", "The controller"],
-    ["cron job", "Scheduled jobs on one of several replicas"],
-    ["circuit breaker", "Circuit breaker, bulkhead and fallback"],
-    ["rate limit", "Rate limits"],
-    ["deadlock transaction", "Retrying database transactions"],
-    ["grafana dashboard", "Metrics and a dashboard"],
-    ["error code", "Errors"],
-    ["cron at night", "Scheduled jobs on one of several replicas"],
-    ["backoff with jitter", "Choosing jitter"],
-    ["cancel", "Retrying and polling"],
-    ["batch work", "The controller"],
-    ["dead letters", "The outbox from a terminal"],
-    ["upgrade CRD", "Upgrading the CRD"],
-    ["sharding", "Several replicas"],
-    ["mutex", "Leader election"],
+  async function openSearch() {
+    const visitor = await open("index.html");
+    await visitor.page.waitForFunction("typeof holdfastIndex !== 'undefined'");
+    await visitor.page.keyboard.press("/");
+    return visitor;
+  }
+
+  const QUERIES: readonly (readonly [query: string, first: string | RegExp])[] = [
+    // A name of the API by itself is that name.
+    ["retry", "retry › @holdfast/wait"],
+    ["backoff", "Backoff › @holdfast/wait"],
+    ["controller", "Controller › @holdfast/controller"],
+    ["withTimeout", "withTimeout › @holdfast/wait"],
+    ["deadline", "Deadline › @holdfast/wait"],
+    // A task is the guide for it.
+    ["exponential backoff", /^Backing off › /],
+    ["backoff with jitter", "Backing off › Jitter"],
+    ["CrashLoopBackOff", /^Backing off › /],
+    ["keep connection open", /^Backing off › /],
+    ["thundering herd", /^Choosing jitter › /],
+    ["retry fetch", /^HTTP with fetch › /],
+    ["bash retry", /^Retrying a command › /],
+    ["wait for a port", /^Waiting for a service › /],
+    ["process manager", /^Running processes › /],
+    ["graceful shutdown", /^Graceful shutdown › /],
+    ["SIGTERM", /^Graceful shutdown › /],
+    ["distributed lock", /^Leader election › /],
+    ["leader election", /^Leader election › /],
+    ["mutex", /^Leader election › /],
+    ["sharding", /^Several replicas › /],
+    ["fake clock", /^Testing with the fake clock › /],
+    ["jest fake timers", /^Testing with vitest, jest and node:test › /],
+    ["node:test", /^Testing with vitest, jest and node:test › /],
+    ["transactional outbox", /^An outbox in your service › /],
+    ["dead letters", "An outbox in your service › Dead letters"],
+    ["kafka", "An outbox in your service › Kafka"],
+    ["exactly once", /^An outbox in your service › /],
+    ["prisma transaction", "The outbox with your ORM › Prisma"],
+    ["kubernetes operator", /^Your first operator › /],
+    ["rbac", /^Your first operator › /],
+    ["zod", /^Authoring an operator: one schema › /],
+    ["read your writes", /^Operating an operator › /],
+    ["upgrade CRD", /^Upgrading the CRD › /],
+    ["admission webhook", /^Webhooks › /],
+    ["p-retry", /^Coming from p-retry, p-queue and cockatiel › /],
+    ["poll until", "Retrying and polling › Poll"],
+    ["timeout", "Retrying and polling › Timeouts"],
+    ["timeout promise", "Retrying and polling › Timeouts"],
+    ["abort signal", "Retrying and polling › Aborts and signals"],
+    ["cancel", /^Retrying and polling › /],
+    ["prometheus metrics", /^Metrics and a dashboard › /],
+    ["grafana dashboard", "Metrics and a dashboard › The dashboard"],
+    ["reconcile loop", /^The controller › /],
+    ["batch work", "The controller › Batch work"],
+    ["work queue", /^The work queue › /],
+    ["cron at night", /^Scheduled jobs on one of several replicas › /],
+    ["circuit breaker", /^Circuit breaker, bulkhead and fallback › /],
+    ["rate limit", /^Rate limits › /],
+    ["deadlock transaction", /^Retrying database transactions › /],
+    ["error code", /^Errors › /],
   ];
 
-  it("answers task questions with the right guide among the first three", async () => {
-    await using visitor = await open("index.html");
-    const { page } = visitor;
-    await page.waitForFunction("window.searchData !== undefined");
-    await page.keyboard.press("/");
-    const box = page.getByRole("combobox", { name: "Search guides and API" });
-    const missed: string[] = [];
-    for (const [query, guide] of TASKS) {
-      await box.fill("");
-      const found = page.getByRole("option");
-      await found.first().waitFor({ state: "detached" });
-      await box.fill(query);
-      await found.first().waitFor();
-      const first = (await found.allInnerTexts()).slice(0, 3);
-      if (!first.some((text) => text.trim() === guide)) missed.push(query);
+  it("answers each query with the right guide or name first", async () => {
+    await using visitor = await openSearch();
+    const wrong: string[][] = [];
+    for (const [query, first] of QUERIES) {
+      const [best = ""] = await hits(visitor.page, query);
+      if (typeof first === "string" ? best !== first : !first.test(best)) wrong.push([query, best]);
     }
-    expect(missed).toEqual([]);
+    expect(wrong).toEqual([]);
+  });
+
+  it("shows the section and an excerpt with the words of the query, as text", async () => {
+    await using visitor = await openSearch();
+    const { page, problems } = visitor;
+    await hits(page, "dead letters");
+    const first = page.getByRole("option").first();
+    expect(await first.locator(".section").textContent()).toBe("Dead letters");
+    const words = await first.locator(".excerpt mark").allTextContents();
+    expect(words).toContain("letter");
+    await page.setViewportSize({ width: 390, height: 900 });
+    expect(
+      await page.locator("#tsd-search").evaluate("(box) => box.scrollWidth <= box.clientWidth"),
+    ).toBe(true);
+    await page.getByRole("combobox", { name: "Search guides and API" }).fill("<img src=x> *( \\");
+    await page.getByText('No results for "<img src=x> *( \\"', { exact: true }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  it("opens the first hit with Enter, at its section, or the one that the arrows choose", async () => {
+    await using visitor = await openSearch();
+    const { page } = visitor;
+    await page.keyboard.type("dead letters");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/guides\/outbox\.html#dead-letters$/);
+    await using other = await openSearch();
+    await other.page.keyboard.type("dead letters");
+    await other.page.keyboard.press("ArrowDown");
+    await other.page.keyboard.press("ArrowDown");
+    await other.page.keyboard.press("Enter");
+    await other.page.waitForURL(/guides\/outbox-command\.html$/);
   });
 
   it("gives each page a title and a description of its own", () => {
@@ -371,6 +448,37 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
       `[...document.querySelectorAll("pre")].filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.textContent)`,
     );
     expect(clipped).toEqual([]);
+  });
+
+  it("cuts no name in the list of what is on a page", async () => {
+    const longest = readdirSync(site.folder, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".html"))
+      .map((path) => {
+        const html = readFileSync(join(site.folder, path), "utf8");
+        const list = /tsd-page-navigation[\s\S]*?class="site-menu"/.exec(html)?.[0] ?? "";
+        const names = list.replaceAll(/<wbr\s*\/?>/g, "").match(/>[^<]+</g) ?? [];
+        return { path, length: Math.max(0, ...names.map((name) => name.length)) };
+      })
+      .sort((a, b) => b.length - a.length)
+      .slice(0, 6);
+    expect(longest[0]?.length).toBeGreaterThan(30);
+    for (const { path } of longest) {
+      await using visitor = await open(path);
+      for (const width of [1_100, 1_280, 1_440, 1_600]) {
+        await visitor.page.setViewportSize({ width, height: 900 });
+        const cut = await visitor.page.evaluate<string[]>(
+          `[...document.querySelectorAll(".page-menu .tsd-page-navigation a")]
+            .filter((link) => {
+              const range = document.createRange();
+              range.selectNodeContents(link);
+              const menu = document.querySelector(".page-menu").getBoundingClientRect();
+              return range.getBoundingClientRect().right > Math.min(menu.right, innerWidth) + 1 || link.scrollWidth > link.clientWidth;
+            })
+            .map((link) => link.textContent)`,
+        );
+        expect([path, width, cut]).toEqual([path, width, []]);
+      }
+    }
   });
 
   it("names no repository that is not configured", () => {
