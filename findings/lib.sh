@@ -67,7 +67,7 @@ server() {
   node "$findings/server.mjs" "$1" <"$1.stop" >"$1.url" 2>"$1.log" &
   local job=$!
   exec {stop}>"$1.stop"
-  cleanup+=("exec $stop>&-; wait $job")
+  cleanup=("exec $stop>&-; wait $job" "${cleanup[@]}") # the last one first: it holds the pipes of those before it
   while [ ! -s "$1.url" ]; do
     kill -0 "$job" 2>/dev/null || { echo "skipped: $1 does not start here: $(tail -n 1 "$1.log")"; exit 77; }
     sleep 0.2

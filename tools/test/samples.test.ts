@@ -53,17 +53,24 @@ function settingOf(settings: string, name: string): number {
   return Number(new RegExp(`\\b${name}: ([\\d_]+)`).exec(settings)?.[1]?.replaceAll("_", ""));
 }
 
-/** What is wrong with a pool: who gives up must not leave a request on the server. */
+/**
+ * What is wrong with a pool: who gives up must not leave a request on the server, and a session that the server ends must not
+ * end the process. A pool hears its idle connections alone; an outbox hears all of them.
+ */
 function mistakesOf({ settings, sample }: ReturnType<typeof poolsIn>[number]): string[] {
   const ofServer = settingOf(settings, "statement_timeout");
   const ofDriver = settingOf(settings, "query_timeout");
+  const isOfOutbox = /new (?:PgDatabase|PostgresOutbox)\(/.test(sample);
+  const hears = (event: string): boolean => isOfOutbox || sample.includes(`pool.on("${event}"`);
   return [
+    ...(hears("error") ? [] : ["ends with an idle connection"]),
+    ...(!/pool\.connect\(\)/.test(sample) || hears("connect")
+      ? []
+      : ["ends with a connection in use"]),
     ...(settingOf(settings, "connectionTimeoutMillis") > 0 ? [] : ["waits for ever to connect"]),
     ...(ofServer > 0 ? [] : ["leaves statements on the server"]),
     ...(ofDriver <= ofServer ? ["gives up before the server does"] : []),
-    ...(ofDriver > 0 && !/new (?:PgDatabase|PostgresOutbox)\(/.test(sample)
-      ? ["leaves a COMMIT on the server"]
-      : []),
+    ...(ofDriver > 0 && !isOfOutbox ? ["leaves a COMMIT on the server"] : []),
   ];
 }
 
@@ -92,8 +99,19 @@ it.each([
   ],
   ["{ connectionTimeoutMillis: 1, statement_timeout: 5_000 }", []],
 ])("finds the mistakes of a pool with %j", (settings, mistakes) => {
-  const [pool] = poolsIn(`\`\`\`ts no-run\nnew pg.Pool(${settings})\n\`\`\``);
+  const heard = `new pg.Pool(${settings});\npool.on("error", warn);`;
+  const [pool] = poolsIn(`\`\`\`ts no-run\n${heard}\n\`\`\``);
   expect(pool && mistakesOf(pool)).toEqual(mistakes);
+});
+
+it.each([
+  ["", ["ends with an idle connection"]],
+  ["new PgDatabase(pool); const one = await pool.connect();", []],
+  ['pool.on("error", warn); const one = await pool.connect();', ["ends with a connection in use"]],
+  ['pool.on("error", warn); pool.on("connect", hear); const one = await pool.connect();', []],
+])("finds the errors that a pool does not hear beside %j", (sample, mistakes) => {
+  const settings = "{ connectionTimeoutMillis: 1, statement_timeout: 5_000 }";
+  expect(mistakesOf({ settings, sample })).toEqual(mistakes);
 });
 
 it.each([

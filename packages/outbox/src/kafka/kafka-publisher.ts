@@ -108,7 +108,7 @@ export interface KafkaPublisherOptions {
  * import { KafkaPublisher } from "@holdfast/outbox/kafka";
  * import { Kafka } from "kafkajs";
  *
- * const kafka = new Kafka({ clientId: "shop", brokers: ["kafka-1:9092", "kafka-2:9092"], ssl: true });
+ * const kafka = new Kafka({ clientId: "shop", brokers: ["kafka-1:9092"], ssl: true, retry: { retries: 2 } });
  * await using publisher = new KafkaPublisher(kafka, { topic: ({ topic }) => `shop.${topic}` });
  * ```
  */
