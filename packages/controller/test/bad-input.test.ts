@@ -29,7 +29,7 @@ import { FileLock } from "@holdfast/controller/file-lock";
 import * as mysqlLock from "@holdfast/controller/mysql-lock";
 import { MySqlLock } from "@holdfast/controller/mysql-lock";
 import * as opentelemetry from "@holdfast/controller/opentelemetry";
-import { traced } from "@holdfast/controller/opentelemetry";
+import { OpenTelemetryMetrics, traced } from "@holdfast/controller/opentelemetry";
 import * as postgresLock from "@holdfast/controller/postgres-lock";
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import * as prometheus from "@holdfast/controller/prometheus";
@@ -68,6 +68,7 @@ import {
   unchecked,
   whole,
 } from "../../../test/bad-input.ts";
+import { newMeter } from "../../../test/metric-samples.ts";
 import { CONTROLLER_OPTIONS } from "../src/controller/controller-options.ts";
 import { ENQUEUE_OPTIONS } from "../src/controller/workers.ts";
 import { LEADER_ELECTOR_OPTIONS } from "../src/election/leader-elector-options.ts";
@@ -79,6 +80,7 @@ import { TOKEN_BUCKET_LIMITER_OPTIONS } from "../src/limit/token-bucket-limiter.
 import { ADD_RUNNABLE_OPTIONS } from "../src/manager/manager.ts";
 import { GROUP_OPTIONS, MANAGER_OPTIONS } from "../src/manager/manager-options.ts";
 import { RUNNABLE_ERROR_OPTIONS } from "../src/manager/runnable-error.ts";
+import { OPEN_TELEMETRY_METRICS_OPTIONS } from "../src/opentelemetry/open-telemetry-metrics.ts";
 import { TRACED_OPTIONS } from "../src/opentelemetry/traced.ts";
 import { POSTGRES_LOCK_OPTIONS } from "../src/postgres-lock/postgres-lock.ts";
 import { PROMETHEUS_METRICS_OPTIONS } from "../src/prometheus/prometheus-metrics.ts";
@@ -353,6 +355,11 @@ const observing: Door[] = [
     PrometheusMetrics,
     [{ register: new Registry() }],
     ["options", options(PROMETHEUS_METRICS_OPTIONS)],
+  ),
+  constructs(
+    OpenTelemetryMetrics,
+    [{ meter: newMeter().meter }],
+    ["options", required(options(OPEN_TELEMETRY_METRICS_OPTIONS))],
   ),
   method(metrics, "queue", "throws", ["a"], ["name", required(text)]),
   method(metrics, "controller", "throws", ["a"], ["name", required(text)]),

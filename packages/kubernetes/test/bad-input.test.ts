@@ -25,12 +25,15 @@ import {
   setCondition,
   validating,
 } from "@holdfast/kubernetes";
+import * as opentelemetry from "@holdfast/kubernetes/opentelemetry";
+import { openTelemetryMetrics } from "@holdfast/kubernetes/opentelemetry";
 import * as prometheus from "@holdfast/kubernetes/prometheus";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import * as kinds from "../../../test/bad-input.ts";
+import { newMeter } from "../../../test/metric-samples.ts";
 import { API_ERROR_OPTIONS } from "../src/client/api-error.ts";
 import { CLUSTER_OPTIONS } from "../src/cluster/cluster-options.ts";
 import { INFORMER_SOURCE_OPTIONS } from "../src/cluster/informer-source.ts";
@@ -47,6 +50,7 @@ import {
   VERSION_OPTIONS,
   VERSIONED_RESOURCE_OPTIONS,
 } from "../src/object/versioned-resource.ts";
+import { OPERATOR_OPEN_TELEMETRY_OPTIONS } from "../src/opentelemetry/open-telemetry-metrics.ts";
 import { HEALTH_SERVER_OPTIONS } from "../src/operator/health-server.ts";
 import {
   OPERATOR_ELECTION_OPTIONS,
@@ -379,6 +383,11 @@ const operatorDoors = [
     [{ register: new Registry() }],
     ["options", options(OPERATOR_PROMETHEUS_OPTIONS)],
   ),
+  throws(
+    openTelemetryMetrics,
+    [{ meter: newMeter().meter }],
+    ["options", required(options(OPERATOR_OPEN_TELEMETRY_OPTIONS))],
+  ),
 ];
 
 const apiErrorDoor = constructs(
@@ -402,15 +411,20 @@ kinds.testBadInput(doors, () => {
   expect(cluster.status().state).toBe("idle");
 });
 
-kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root, prometheus }, doors, [
-  // In client/bad-input.test.ts and transport/bad-input.test.ts.
-  ...[root.KubeClient, root.ensureCrd],
-  ...[root.atUrl, root.inCluster, root.fromKubeConfig, root.fromKubectl],
-  // A kubeconfig is made by others; a controller of an operator is a Controller.
-  ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
-  // In the table of clock.
-  root.findError,
-  // The guards answer for every value; the errors and the predicate take what the package makes.
-  ...[root.isApiError, root.ConnectionError, root.BodyTooLongError],
-  root.generationChanged,
-]);
+kinds.testEveryExport(
+  new URL("../api/", import.meta.url),
+  { index: root, opentelemetry, prometheus },
+  doors,
+  [
+    // In client/bad-input.test.ts and transport/bad-input.test.ts.
+    ...[root.KubeClient, root.ensureCrd],
+    ...[root.atUrl, root.inCluster, root.fromKubeConfig, root.fromKubectl],
+    // A kubeconfig is made by others; a controller of an operator is a Controller.
+    ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
+    // In the table of clock.
+    root.findError,
+    // The guards answer for every value; the errors and the predicate take what the package makes.
+    ...[root.isApiError, root.ConnectionError, root.BodyTooLongError],
+    root.generationChanged,
+  ],
+);

@@ -4,6 +4,7 @@ import {
   all,
   anyObject,
   arrayOf,
+  backoff,
   between,
   except,
   finite,
@@ -206,6 +207,7 @@ const own: Record<string, Kind> = {
     },
   ],
 };
+own["backoff"] = backoff;
 own["following"] = optionsOf(FOLLOWING_OPTIONS, own);
 own["derivations"] = arrayOf(required(func));
 own["recording"] = optionsOf(RECORDING_OPTIONS, own);

@@ -3,6 +3,8 @@ import * as kafka from "@holdfast/outbox/kafka";
 import { KafkaPublisher } from "@holdfast/outbox/kafka";
 import * as nats from "@holdfast/outbox/nats";
 import { NatsPublisher } from "@holdfast/outbox/nats";
+import * as opentelemetry from "@holdfast/outbox/opentelemetry";
+import { OpenTelemetryOutboxMetrics } from "@holdfast/outbox/opentelemetry";
 import * as prometheus from "@holdfast/outbox/prometheus";
 import { OutboxMetrics } from "@holdfast/outbox/prometheus";
 import * as rabbitmq from "@holdfast/outbox/rabbitmq";
@@ -25,33 +27,28 @@ import {
   WebhookPublisher,
   WebhookVerifier,
 } from "@holdfast/outbox/webhook";
-import type { BackoffOptions } from "@holdfast/wait";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
 import {
-  above,
   all,
+  backoff,
   between,
   constructs,
   except,
-  finiteFrom,
-  flag,
-  func,
   type Kind,
   methods,
-  object,
   optionsOf,
   outside,
-  positive,
   required,
   string,
   testBadInput,
   testEveryExport,
   unchecked,
-  whole,
 } from "../../../test/bad-input.ts";
+import { newMeter } from "../../../test/metric-samples.ts";
 import { KAFKA_PUBLISHER_OPTIONS } from "../src/kafka/kafka-publisher.ts";
 import { NATS_PUBLISHER_OPTIONS } from "../src/nats/nats-publisher.ts";
+import { OPEN_TELEMETRY_OUTBOX_METRICS_OPTIONS } from "../src/opentelemetry/open-telemetry-outbox-metrics.ts";
 import { OUTBOX_METRICS_OPTIONS } from "../src/prometheus/outbox-metrics.ts";
 import { REFUSED_ERROR_OPTIONS } from "../src/publisher/refused-error.ts";
 import { UNCONFIRMED_ERROR_OPTIONS } from "../src/publisher/unconfirmed-error.ts";
@@ -68,16 +65,6 @@ const store = new MemoryStore();
 // They only have to be there.
 const CONNECTION = { request: () => {}, publish: () => {} };
 const CLIENT = { producer: () => {} };
-
-const backoff: Kind = object<BackoffOptions>({
-  duration: required(finiteFrom(0)),
-  factor: positive,
-  jitter: unchecked,
-  steps: whole(0),
-  cap: above(0),
-  capAfterJitter: flag,
-  random: func,
-});
 
 const amqpUrl = "RangeError: options.url must be an amqp or amqps URL";
 const badPem = (code: string): string =>
@@ -130,13 +117,7 @@ const doors = [
             except(5, "TypeError: options.mandatory must be true or false, got 5"),
           ),
           channels: all(between(1, 2_047), outside("a whole number of at least 1", 1.5)),
-          backoff: all(
-            backoff,
-            except(
-              { delayFunc: 1 },
-              "TypeError: options.backoff must have a method delayFunc(), got [object Object]",
-            ),
-          ),
+          backoff,
         }),
       ),
     ],
@@ -185,6 +166,11 @@ const doors = [
     [{ store, register }],
     ["options", required(optionsOf(OUTBOX_METRICS_OPTIONS))],
   ),
+  constructs(
+    OpenTelemetryOutboxMetrics,
+    [{ store, meter: newMeter().meter }],
+    ["options", required(optionsOf(OPEN_TELEMETRY_OUTBOX_METRICS_OPTIONS))],
+  ),
 ];
 
 const errorDoors = [
@@ -215,7 +201,7 @@ testBadInput([...doors, ...errorDoors], () => {
 
 testEveryExport(
   new URL("../api/", import.meta.url),
-  { kafka, nats, prometheus, rabbitmq, webhook },
+  { kafka, nats, opentelemetry, prometheus, rabbitmq, webhook },
   [...doors, ...errorDoors],
   [
     // The guards answer for every value; the errors take what the classes above make.
