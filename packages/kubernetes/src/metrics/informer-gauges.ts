@@ -52,7 +52,7 @@ function groupByResource(informers: readonly InformerStatus[]): Map<string, Info
 /** Seconds since the quietest watch has heard something. Undefined if one never has. */
 function ageOf(informers: readonly InformerStatus[]): number | undefined {
   const ages = informers.flatMap(({ reflectors }) => reflectors.map(({ silentFor }) => silentFor));
-  return ages.includes(null) ? undefined : Math.max(...(ages as number[])) / 1_000;
+  return ages.includes(undefined) ? undefined : Math.max(...(ages as number[])) / 1_000;
 }
 
 function sum(numbers: readonly number[]): number {

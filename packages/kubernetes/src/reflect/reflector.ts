@@ -321,7 +321,7 @@ export class Reflector {
       lists,
       watches,
       lastEventAt,
-      silentFor: heardAt === undefined ? null : this.#clock.monotonic() - heardAt,
+      silentFor: heardAt === undefined ? undefined : this.#clock.monotonic() - heardAt,
       isRefused,
       lastError,
     };
