@@ -4,17 +4,14 @@
 // its folder has a line of its own. An entry point may import all folders of its package.
 const kit = ["@holdfast/kit"];
 const clock = [...kit, "@holdfast/clock"];
-const wait = ["@holdfast/wait"];
-const users = [
-  "@holdfast/clock",
-  "@holdfast/clock/testing",
-  "@holdfast/wait",
-  "@holdfast/controller",
-];
-const outbox = ["", "/postgres", "/pglite", "/mysql", "/rabbitmq", "/webhook"].map(
+const wait = ["", "/connect", "/limit", "/loop", "/strategies"].map(
+  (entry) => `@holdfast/wait${entry}`,
+);
+const users = ["@holdfast/clock", "@holdfast/clock/testing", ...wait, "@holdfast/controller"];
+const outbox = ["", "/store", "/postgres", "/pglite", "/mysql", "/rabbitmq", "/webhook"].map(
   (entry) => `@holdfast/outbox${entry}`,
 );
-const waits = ["@holdfast/wait/go", "@holdfast/wait/strategies"];
+const waits = ["@holdfast/wait/go"];
 
 module.exports = {
   tools: { "*": ["npm:*"] },

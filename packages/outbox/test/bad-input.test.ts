@@ -2,22 +2,15 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock } from "@holdfast/controller";
 import type { Kinds } from "@holdfast/kit";
 import * as root from "@holdfast/outbox";
-import {
-  delayAfter,
-  type Message,
-  type MessageHeaders,
-  Outbox,
-  Recovery,
-  Relay,
-  Retention,
-  StaleFenceError,
-} from "@holdfast/outbox";
+import { type Message, Outbox, Recovery, Relay, Retention } from "@holdfast/outbox";
 import * as mysql from "@holdfast/outbox/mysql";
 import { MySqlDatabase, MySqlOutbox, MySqlStore } from "@holdfast/outbox/mysql";
 import * as pglite from "@holdfast/outbox/pglite";
 import { PGliteDatabase, PGliteOutbox } from "@holdfast/outbox/pglite";
 import * as postgres from "@holdfast/outbox/postgres";
 import { migrate, PgDatabase, PostgresOutbox, PostgresStore } from "@holdfast/outbox/postgres";
+import * as store from "@holdfast/outbox/store";
+import { delayAfter, type MessageHeaders, StaleFenceError } from "@holdfast/outbox/store";
 import * as testing from "@holdfast/outbox/testing";
 import {
   faultyStore,
@@ -491,7 +484,7 @@ testBadInput(doors, () => {
 
 testEveryExport(
   new URL("../api/", import.meta.url),
-  { index: root, testing, postgres, pglite, mysql },
+  { index: root, store, testing, postgres, pglite, mysql },
   doors,
   [
     // In the table of clock.

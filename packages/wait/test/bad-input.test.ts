@@ -3,12 +3,8 @@ import type { Kinds } from "@holdfast/kit";
 import * as root from "@holdfast/wait";
 import {
   Backoff,
-  backoffManager,
   backoffUntil,
-  connectWithBackoff,
-  Deadline,
   ExponentialBackoffManager,
-  endsWithin,
   every,
   expectOk,
   type FetchRequest,
@@ -16,20 +12,15 @@ import {
   Jitter,
   JitteredBackoffManager,
   jitter,
-  keepConnected,
-  loop,
-  parseRetryAfter,
   poll,
   RetryAfterError,
-  RetryBudget,
   retry,
-  seededRandom,
-  strategyOf,
   TerminalError,
   TimeoutError,
-  timeLeft,
   withTimeout,
 } from "@holdfast/wait";
+import * as connect from "@holdfast/wait/connect";
+import { connectWithBackoff, keepConnected } from "@holdfast/wait/connect";
 import * as go from "@holdfast/wait/go";
 import {
   delayUntil,
@@ -47,6 +38,10 @@ import {
   retryOnConflict,
   until,
 } from "@holdfast/wait/go";
+import * as limit from "@holdfast/wait/limit";
+import { Deadline, endsWithin, parseRetryAfter, RetryBudget, timeLeft } from "@holdfast/wait/limit";
+import * as loops from "@holdfast/wait/loop";
+import { backoffManager, loop } from "@holdfast/wait/loop";
 import * as rxjs from "@holdfast/wait/rxjs";
 import {
   backoffDelay,
@@ -61,6 +56,8 @@ import {
   ExcessiveCollisionsError,
   expectedSlots,
   grpcBackoff,
+  seededRandom,
+  strategyOf,
 } from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
@@ -474,18 +471,23 @@ testBadInput(doors, () => {
   expect([clock.waiters(), abortListeners(live)]).toEqual([0, 0]);
 });
 
-testEveryExport(new URL("../api/", import.meta.url), { index: root, go, strategies, rxjs }, doors, [
-  // In the table of clock.
-  root.findError,
-  // Guards answer for every value.
-  isConflict,
-  isInterrupted,
-  // Errors that the library makes, or that say what they are given.
-  ExcessiveCollisionsError,
-  HttpError,
-  // Made without arguments; its methods are doors.
-  Group,
-]);
+testEveryExport(
+  new URL("../api/", import.meta.url),
+  { index: root, connect, go, limit, loop: loops, strategies, rxjs },
+  doors,
+  [
+    // In the table of clock.
+    root.findError,
+    // Guards answer for every value.
+    isConflict,
+    isInterrupted,
+    // Errors that the library makes, or that say what they are given.
+    ExcessiveCollisionsError,
+    HttpError,
+    // Made without arguments; its methods are doors.
+    Group,
+  ],
+);
 
 it("names an unknown option of a backoff by its whole path, and the likely one", async () => {
   const options = { backoff: { duration: 3, factr: 9 }, clock };

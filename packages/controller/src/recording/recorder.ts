@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { type LoopClock, machineLoop, uuidFrom } from "@holdfast/kit";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import type { Logger } from "../logger.ts";
 import type { RecordingOptions } from "./recording-options.ts";
 import { Redactor } from "./redactor.ts";

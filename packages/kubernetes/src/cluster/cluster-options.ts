@@ -8,7 +8,8 @@ import {
   requireWhole,
   text,
 } from "@holdfast/kit";
-import { type BackoffOptions, type BackoffStrategy, type Random, strategyOf } from "@holdfast/wait";
+import type { BackoffOptions, BackoffStrategy, Random } from "@holdfast/wait";
+import { strategyOf } from "@holdfast/wait/strategies";
 import {
   API_TARGET_OPTIONS,
   type ApiTargetOptions,

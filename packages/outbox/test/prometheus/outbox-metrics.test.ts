@@ -1,7 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
-import { type Claim, type OutboxEvent, Recovery, Relay, Retention } from "@holdfast/outbox";
+import { type OutboxEvent, Recovery, Relay, Retention } from "@holdfast/outbox";
 import { OutboxMetrics, type OutboxMetricsOptions } from "@holdfast/outbox/prometheus";
+import type { Claim } from "@holdfast/outbox/store";
 import { MemoryStore, RecordingPublisher } from "@holdfast/outbox/testing";
 import { Counter, register as globalRegister, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
