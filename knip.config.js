@@ -63,6 +63,7 @@ export default {
       ignoreDependencies: [
         "@kubernetes/client-node",
         "@nats-io/transport-node",
+        "@opentelemetry/sdk-metrics",
         "@opentelemetry/sdk-trace-base",
         "axe-core",
         "cockatiel",

@@ -215,6 +215,28 @@ export function object<Type extends object>(kinds: Kinds<Type>): Kind {
   return all(data(kinds), unknownOption, otherObjects("signal" in kinds, "cause" in kinds));
 }
 
+const growth: Kind = object<
+  Record<"duration" | "factor" | "jitter" | "steps" | "cap" | "capAfterJitter" | "random", 0>
+>({
+  duration: required(finiteFrom(0)),
+  factor: positive,
+  jitter: unchecked,
+  steps: whole(0),
+  cap: above(0),
+  capAfterJitter: flag,
+  random: func,
+});
+
+/** The option `backoff`: a strategy, or the options of a `Backoff`. */
+export const backoff: Kind = (path, valid = { duration: 10 }) => [
+  ...growth(path, valid),
+  {
+    path,
+    value: { delayFunc: 1 },
+    error: `TypeError: ${path} must have a method delayFunc(), got [object Object]`,
+  },
+];
+
 /** The kinds of `@holdfast/kit`, by their names. */
 const OF_SOURCE: Readonly<Record<string, (...bounds: never[]) => Kind>> = {
   above,

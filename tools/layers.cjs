@@ -4,17 +4,14 @@
 // its folder has a line of its own. An entry point may import all folders of its package.
 const kit = ["@holdfast/kit"];
 const clock = [...kit, "@holdfast/clock"];
-const wait = ["@holdfast/wait"];
-const users = [
-  "@holdfast/clock",
-  "@holdfast/clock/testing",
-  "@holdfast/wait",
-  "@holdfast/controller",
-];
-const outbox = ["", "/postgres", "/pglite", "/mysql", "/rabbitmq", "/webhook"].map(
+const wait = ["", "/connect", "/limit", "/loop", "/strategies"].map(
+  (entry) => `@holdfast/wait${entry}`,
+);
+const users = ["@holdfast/clock", "@holdfast/clock/testing", ...wait, "@holdfast/controller"];
+const outbox = ["", "/store", "/postgres", "/pglite", "/mysql", "/rabbitmq", "/webhook"].map(
   (entry) => `@holdfast/outbox${entry}`,
 );
-const waits = ["@holdfast/wait/go", "@holdfast/wait/strategies"];
+const waits = ["@holdfast/wait/go"];
 
 module.exports = {
   tools: { "*": ["npm:*"] },
@@ -22,6 +19,8 @@ module.exports = {
   "packages/kit/src": {
     ".": [],
     sql: ["."],
+    prometheus: [".", "npm:prom-client"],
+    opentelemetry: [".", "npm:@opentelemetry/api"],
     node: ["."],
     kubernetes: ["."],
   },
@@ -66,8 +65,9 @@ module.exports = {
     "redis-lock": ["election"],
     manager: ["."],
     recording: [".", "manager", "@holdfast/kit/node"],
-    prometheus: [".", "queue", "npm:prom-client"],
-    opentelemetry: [".", "npm:@opentelemetry/api"],
+    metrics: [".", "queue"],
+    prometheus: ["metrics", "@holdfast/kit/prometheus", "npm:prom-client"],
+    opentelemetry: ["metrics", "@holdfast/kit/opentelemetry", "npm:@opentelemetry/api"],
   },
   "packages/explore/src": { ".": [...clock, "@holdfast/clock/testing", ...wait] },
   "packages/outbox/src": {
@@ -87,7 +87,9 @@ module.exports = {
     nats: ["message", "publisher", "npm:@nats-io/jetstream", "npm:@nats-io/transport-node"],
     kafka: ["message", "publisher"],
     webhook: ["message", "publisher"],
-    prometheus: ["store", ".", "npm:prom-client"],
+    metrics: ["store", "."],
+    prometheus: ["metrics", "@holdfast/kit/prometheus", "npm:prom-client"],
+    opentelemetry: ["metrics", "@holdfast/kit/opentelemetry", "npm:@opentelemetry/api"],
     bin: [
       ".",
       "message",
@@ -136,13 +138,20 @@ module.exports = {
       "@holdfast/controller/recording",
       "@holdfast/kit/node",
     ],
+    metrics: [".", "cluster", "webhook", "operator"],
     prometheus: [
-      ".",
-      "cluster",
-      "webhook",
       "operator",
+      "metrics",
       "@holdfast/controller/prometheus",
+      "@holdfast/kit/prometheus",
       "npm:prom-client",
+    ],
+    opentelemetry: [
+      "operator",
+      "metrics",
+      "@holdfast/controller/opentelemetry",
+      "@holdfast/kit/opentelemetry",
+      "npm:@opentelemetry/api",
     ],
     bin: [
       ".",

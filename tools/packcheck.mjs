@@ -96,6 +96,7 @@ function checkAlone(packages) {
       "@electric-sql",
       "@marcbachmann",
       "@nats-io",
+      "@opentelemetry",
       "amqplib",
       "fast-check",
       "ioredis",

@@ -60,7 +60,7 @@ const CONTENDERS = {
   every: ours("every", "@holdfast/wait"),
   backoffUntil: ours("backoffUntil", "@holdfast/wait"),
   Backoff: ours("Backoff", "@holdfast/wait"),
-  connectWithBackoff: ours("connectWithBackoff", "@holdfast/wait"),
+  connectWithBackoff: ours("connectWithBackoff", "@holdfast/wait/connect"),
   withTimeout: ours("withTimeout", "@holdfast/wait"),
   "everything of @holdfast/wait": ours("*", "@holdfast/wait"),
   "everything of @holdfast/wait/go": ours("*", "@holdfast/wait/go"),

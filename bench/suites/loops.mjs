@@ -6,7 +6,8 @@ const require = createRequire(import.meta.url);
 /** A sample: `count` turns of `backoffUntil` with no delay between them. */
 function looping(count, clockAndDrive) {
   return async () => {
-    const { Backoff, backoffUntil, backoffManager } = await import("@holdfast/wait");
+    const { Backoff, backoffUntil } = await import("@holdfast/wait");
+    const { backoffManager } = await import("@holdfast/wait/loop");
     const { clock, drive } = clockAndDrive();
     const stop = new AbortController();
     let turns = 0;

@@ -6,15 +6,14 @@ import {
   expectOk,
   isTerminalError,
   isTimeoutError,
-  keepConnected,
-  parseRetryAfter,
   poll,
   retry,
-  seededRandom,
   withTimeout,
 } from "@holdfast/wait";
+import { keepConnected } from "@holdfast/wait/connect";
 import { Group, pollUntil, until } from "@holdfast/wait/go";
-import { DecorrelatedJitterBackoff, GrpcBackoff } from "@holdfast/wait/strategies";
+import { parseRetryAfter } from "@holdfast/wait/limit";
+import { DecorrelatedJitterBackoff, GrpcBackoff, seededRandom } from "@holdfast/wait/strategies";
 import { equal, hiddenAbort, reasonOf } from "./expect.mjs";
 
 const HOUR = 3_600_000;

@@ -179,7 +179,7 @@ export const pages = new Map(
       title: "Prometheus metrics and a Grafana dashboard",
       description: "Every metric with its labels, and a dashboard to import.",
       keywords:
-        "prometheus metrics grafana dashboard prom-client monitoring workqueue_depth alerts",
+        "prometheus opentelemetry otel metrics grafana dashboard prom-client monitoring workqueue_depth alerts",
     },
     "docs/errors.md": {
       title: "Error codes: cause and cure",

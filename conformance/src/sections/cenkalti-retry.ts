@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { type BackoffStrategy, backoffManager, backoffUntil } from "@holdfast/wait";
+import { type BackoffStrategy, backoffUntil } from "@holdfast/wait";
+import { backoffManager } from "@holdfast/wait/loop";
 import { SymmetricJitterBackoff } from "@holdfast/wait/strategies";
 import { EXPONENTIAL_FIELDS, type GoExponential, Limits, settingsOf } from "../go-exponential.ts";
 import { type GoInt, toMilliseconds, toNanoseconds } from "../nanoseconds.ts";

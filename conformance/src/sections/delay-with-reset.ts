@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Backoff, type BackoffOptions, backoffManager } from "@holdfast/wait";
+import { Backoff, type BackoffOptions } from "@holdfast/wait";
+import { backoffManager } from "@holdfast/wait/loop";
 import { type GoBackoff, optionsOf, rejectedOf } from "../go-backoff.ts";
 import { managedRounds } from "../managed-rounds.ts";
 import { type GoInt, toMilliseconds, toNanoseconds } from "../nanoseconds.ts";

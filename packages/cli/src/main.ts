@@ -20,10 +20,10 @@ const USAGE = `Usage: holdfast COMMAND [options]
 holdfast COMMAND --help lists the options of a command.
 `;
 
-type Run = (cut: Cut, clock: Clock) => Promise<number>;
+type Main = (cut: Cut, clock: Clock) => Promise<number>;
 
 /** Each loads what it needs. */
-const COMMANDS = new Map<string, () => Promise<Run>>([
+const COMMANDS = new Map<string, () => Promise<Main>>([
   ["wait", async () => (await import("./wait.ts")).waitMain],
   ["retry", async () => (await import("./retry.ts")).retryMain],
   [

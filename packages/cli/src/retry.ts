@@ -21,7 +21,7 @@ import { type RetryCliOptions, retryParser } from "./retry-options.ts";
 import { StopSignals } from "./stop-signals.ts";
 
 /** The end of an attempt. */
-interface Outcome {
+interface AttemptEnd {
   /** Exit code of the command; 124 if its time was over. */
   readonly code: number;
   readonly signal: NodeJS.Signals | undefined;
@@ -47,8 +47,8 @@ const REST = 200;
 
 /** An attempt that did not end the run. */
 class AttemptError extends Error {
-  readonly outcome: Outcome;
-  constructor(outcome: Outcome) {
+  readonly outcome: AttemptEnd;
+  constructor(outcome: AttemptEnd) {
     super(describe(outcome));
     this.outcome = outcome;
   }
@@ -111,7 +111,7 @@ class RetryRun {
   /** Passes the stderr of the attempts on, with `--on-output`. */
   #relay: Relay | undefined;
   #attempts = 0;
-  #last: Outcome | undefined;
+  #last: AttemptEnd | undefined;
   /** Writes the output of the last attempt, with `--buffer`. */
   #flush: () => Promise<void> = async () => undefined;
 
@@ -148,13 +148,13 @@ class RetryRun {
       await this.#flush();
       if (folder !== "") rmSync(folder, { recursive: true, force: true });
     }
-    const last = this.#last as Outcome;
+    const last = this.#last as AttemptEnd;
     this.#conclude(last, stops.stoppedBy);
     return last.code;
   }
 
   /** The last lines. */
-  #conclude(last: Outcome, stoppedBy: NodeJS.Signals | undefined): void {
+  #conclude(last: AttemptEnd, stoppedBy: NodeJS.Signals | undefined): void {
     const took = formatDuration(this.#parts.clock.monotonic() - this.#parts.startedAt);
     if (stoppedBy !== undefined) this.#report(`stopped by ${stoppedBy}`);
     else if (!this.#isAgain(last)) this.#parts.output.detail(`${this.#title()}: ${describe(last)}`);
@@ -171,7 +171,7 @@ class RetryRun {
   }
 
   #report(next: string | undefined): void {
-    const last = this.#last as Outcome;
+    const last = this.#last as AttemptEnd;
     const line = `${this.#title()}: ${describe(last)} after ${formatDuration(last.ran)}`;
     this.#parts.output.info(next === undefined ? line : `${line}, ${next}`);
   }
@@ -205,7 +205,7 @@ class RetryRun {
     buffered?.close();
     const errors = this.#passInputAndErrors(group);
     const limit = this.#limit(group);
-    const outcome = await stops.during(group, async (): Promise<Outcome> => {
+    const outcome = await stops.during(group, async (): Promise<AttemptEnd> => {
       const exit = await group.exited;
       const over = limit.over();
       const mustBeEmpty = exit.code !== 0 || over !== undefined || stops.stoppedBy !== undefined;
@@ -234,7 +234,7 @@ class RetryRun {
   #limit(group: ProcessGroup) {
     const { timeout, deadline, grace } = this.#options;
     const left = this.#parts.startedAt + deadline - this.#parts.clock.monotonic();
-    let over: Outcome["over"];
+    let over: AttemptEnd["over"];
     const timer = this.#parts.clock.afterFunc(Math.max(0, Math.min(timeout, left)), () => {
       over = timeout <= left ? "timeout" : "deadline";
       void group.stop(grace);
@@ -294,12 +294,12 @@ class RetryRun {
   }
 
   /** Whether an outcome asks for another attempt, if the limits allow one. */
-  #isAgain(outcome: Outcome): boolean {
+  #isAgain(outcome: AttemptEnd): boolean {
     return this.#options.untilFails === true ? isSuccess(outcome) : !isSuccess(outcome);
   }
 
   /** Whether the options let a failure be retried. */
-  #isRetried(outcome: Outcome): boolean {
+  #isRetried(outcome: AttemptEnd): boolean {
     const { on, notOn, onOutput, untilFails } = this.#options;
     if (outcome.isLost) return false;
     if (untilFails === true) return isSuccess(outcome);
@@ -313,22 +313,22 @@ class RetryRun {
   }
 }
 
-function isSuccess({ code, over }: Outcome): boolean {
+function isSuccess({ code, over }: AttemptEnd): boolean {
   return code === 0 && over === undefined;
 }
 
-function isNotStarted({ code, over }: Outcome): boolean {
+function isNotStarted({ code, over }: AttemptEnd): boolean {
   return over === undefined && (code === EXIT.notExecutable || code === EXIT.notFound);
 }
 
-function describe({ code, signal, over, problem }: Outcome): string {
+function describe({ code, signal, over, problem }: AttemptEnd): string {
   if (over !== undefined) return over === "timeout" ? "timed out" : "deadline exceeded";
   if (problem !== undefined) return problem;
   return signal === undefined ? `exit ${code}` : `killed by ${signal}`;
 }
 
 /** The words for an outcome in `--on` and `--not-on`. */
-function namesOf({ code, signal, over }: Outcome): readonly string[] {
+function namesOf({ code, signal, over }: AttemptEnd): readonly string[] {
   if (over !== undefined) return ["timeout"];
   return signal === undefined ? [String(code)] : [signal, String(code)];
 }

@@ -11,6 +11,7 @@ import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import * as kinds from "../../../test/bad-input.ts";
+import { newMeter } from "../../../test/metric-samples.ts";
 
 const { all, arrayOf, f, finite, methods, outside, refuses, text, whole } = kinds;
 
@@ -192,6 +193,11 @@ const doors = [
     prometheus.PrometheusMetrics,
     [{ register: new Registry() }],
     "options?: PROMETHEUS_METRICS_OPTIONS",
+  ),
+  constructs(
+    opentelemetry.OpenTelemetryMetrics,
+    [{ meter: newMeter().meter }],
+    "options: OPEN_TELEMETRY_METRICS_OPTIONS",
   ),
   method(metrics, "queue", "throws", ["a"], "name: text"),
   method(metrics, "controller", "throws", ["a"], "name: text"),

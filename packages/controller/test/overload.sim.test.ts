@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { LeaderElector, MemoryLock, silentLogger, TokenBucketLimiter } from "@holdfast/controller";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, inject, it } from "vitest";
 
 const RUNS = inject("isThorough") ? 100 : 5;

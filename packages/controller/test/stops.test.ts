@@ -7,8 +7,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { FakeClock } from "@holdfast/clock/testing";
 import { LeaderElector, Manager, MemoryLock, silentLogger } from "@holdfast/controller";
-import { backoffManager, backoffUntil, keepConnected } from "@holdfast/wait";
+import { backoffUntil } from "@holdfast/wait";
+import { keepConnected } from "@holdfast/wait/connect";
 import { Group, until } from "@holdfast/wait/go";
+import { backoffManager } from "@holdfast/wait/loop";
 import { describe, expect, it } from "vitest";
 
 type Work = (signal: AbortSignal) => Promise<unknown>;

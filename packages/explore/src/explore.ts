@@ -1,5 +1,5 @@
 import { realClock } from "@holdfast/clock";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { type ExploreOptions, type ResolvedExplore, resolveExplore } from "./explore-options.ts";
 import {
   expectationOf,

@@ -1,6 +1,7 @@
 import { type Clock, onAbort } from "@holdfast/clock";
 import { deferred, Linker, uuidFrom } from "@holdfast/kit";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import type { ProgramContext, ResolvedExplore } from "./explore-options.ts";
 import type { Journal } from "./journal.ts";
 import type { Readiness } from "./readiness.ts";

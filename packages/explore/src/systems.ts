@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import type { ResolvedExplore } from "./explore-options.ts";
 import type { Replica } from "./replica.ts";
 

@@ -72,6 +72,17 @@ export {
 } from "./kinds.ts";
 export { isLinkable, type LinkedCall, Linker } from "./link.ts";
 export { messageOf } from "./message-of.ts";
+export {
+  type Counted,
+  type HistogramMetric,
+  type Labels,
+  type Measured,
+  type Metric,
+  type MetricSink,
+  type ReadMetric,
+  type Sample,
+  SetGauge,
+} from "./metrics.ts";
 export { recaptureStack } from "./recapture-stack.ts";
 export { type RepeatedDetails, RepeatedLines, withoutNumbers } from "./repeated-lines.ts";
 export { MAX_RETRY_AFTER, RETRY_AFTER_CODE, retryAfterIn, retryAfterOf } from "./retry-after.ts";

@@ -1,11 +1,13 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import * as root from "@holdfast/kubernetes";
+import * as opentelemetry from "@holdfast/kubernetes/opentelemetry";
 import * as prometheus from "@holdfast/kubernetes/prometheus";
 import { Registry } from "prom-client";
 import { expect } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import * as kinds from "../../../test/bad-input.ts";
+import { newMeter } from "../../../test/metric-samples.ts";
 import { own } from "./option-kinds.ts";
 
 const { all, data, f, fields, refuses, required, text } = kinds;
@@ -233,6 +235,11 @@ const doors = [
     [{ register: new Registry() }],
     "options?: OPERATOR_PROMETHEUS_OPTIONS",
   ),
+  throws(
+    opentelemetry.openTelemetryMetrics,
+    [{ meter: newMeter().meter }],
+    "options: OPERATOR_OPEN_TELEMETRY_OPTIONS",
+  ),
 
   constructs(root.KubeClient, [{ transport }], "options: KUBE_CLIENT_OPTIONS"),
   ...(["get", "find"] as const).map((name) =>
@@ -308,7 +315,7 @@ kinds.testBadInput(doors, () => {
   expect(cluster.status().state).toBe("idle");
 });
 
-kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root, prometheus }, doors, [
+kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root, opentelemetry, prometheus }, doors, [
   // A kubeconfig is made by others; a controller of an operator is a Controller.
   ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
   // In the table of clock.

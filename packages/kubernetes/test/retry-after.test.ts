@@ -10,14 +10,9 @@ import {
   type KubeObject,
   LeaseLock,
 } from "@holdfast/kubernetes";
-import {
-  connectWithBackoff,
-  keepConnected,
-  parseRetryAfter,
-  poll,
-  RetryAfterError,
-  retry,
-} from "@holdfast/wait";
+import { poll, RetryAfterError, retry } from "@holdfast/wait";
+import { connectWithBackoff, keepConnected } from "@holdfast/wait/connect";
+import { parseRetryAfter } from "@holdfast/wait/limit";
 import { backoffDelay, pollBackoff, retryBackoff } from "@holdfast/wait/rxjs";
 import { defer, retry as retryStream } from "rxjs";
 import { describe, expect, it } from "vitest";

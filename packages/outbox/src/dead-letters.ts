@@ -184,7 +184,8 @@ export class DeadLetters {
    *
    * @example
    * ```ts no-run
-   * import type { OutboxService, Queryable } from "@holdfast/outbox";
+   * import type { OutboxService } from "@holdfast/outbox";
+   * import type { Queryable } from "@holdfast/outbox/store";
    *
    * declare const outbox: OutboxService<Queryable>;
    * await outbox.deadLetters.replay("all", {

@@ -12,7 +12,8 @@ import {
   RepeatedLines,
   required,
 } from "@holdfast/kit";
-import { loop, type Random, withTimeout } from "@holdfast/wait";
+import { type Random, withTimeout } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import { storedName } from "./message/stored-text.ts";
 import type { Claim, InvalidRow } from "./store/claim.ts";
 import type { Failure, OutboxStore } from "./store/outbox-store.ts";

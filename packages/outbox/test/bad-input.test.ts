@@ -4,10 +4,12 @@ import * as root from "@holdfast/outbox";
 import * as kafka from "@holdfast/outbox/kafka";
 import * as mysql from "@holdfast/outbox/mysql";
 import * as nats from "@holdfast/outbox/nats";
+import * as opentelemetry from "@holdfast/outbox/opentelemetry";
 import * as pglite from "@holdfast/outbox/pglite";
 import * as postgres from "@holdfast/outbox/postgres";
 import * as prometheus from "@holdfast/outbox/prometheus";
 import * as rabbitmq from "@holdfast/outbox/rabbitmq";
+import * as stores from "@holdfast/outbox/store";
 import * as testing from "@holdfast/outbox/testing";
 import * as webhook from "@holdfast/outbox/webhook";
 import type { BackoffOptions } from "@holdfast/wait";
@@ -15,6 +17,7 @@ import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
 import * as kinds from "../../../test/bad-input.ts";
+import { newMeter } from "../../../test/metric-samples.ts";
 import { idOf, sample } from "./sample.ts";
 
 const { all, arrayOf, count, data, f, finiteFrom, func, notNegative, object, outside } = kinds;
@@ -261,7 +264,7 @@ const doors = [
   ),
   method(relay, "run", "rejects", [live, {}], "signal: abortSignal, options?: RUN_OPTIONS"),
   throws(
-    root.delayAfter,
+    stores.delayAfter,
     [1, { duration: 10, factor: 2, cap: 20 }],
     "failures: whole(1), backoff: backoff",
   ),
@@ -355,6 +358,11 @@ const doors = [
     "options: OUTBOX_METRICS_OPTIONS",
   ),
   constructs(
+    opentelemetry.OpenTelemetryOutboxMetrics,
+    [{ store: memory, meter: newMeter().meter }],
+    "options: OPEN_TELEMETRY_OUTBOX_METRICS_OPTIONS",
+  ),
+  constructs(
     webhook.WebhookError,
     ["refused"],
     "message: anything, options?: WEBHOOK_ERROR_OPTIONS",
@@ -375,13 +383,16 @@ kinds.testBadInput(doors, () => {
 
 kinds.testEveryExport(
   new URL("../api/", import.meta.url),
-  { index: root, testing, postgres, pglite, mysql, kafka, nats, prometheus, rabbitmq, webhook },
+  {
+    ...{ index: root, store: stores, testing, postgres, pglite, mysql, kafka, nats, rabbitmq },
+    ...{ opentelemetry, prometheus, webhook },
+  },
   doors,
   [
     // In the table of clock.
     root.findError,
     // Errors that take what a store or a publisher makes.
-    ...[root.StaleFenceError, rabbitmq.UnroutableError, webhook.UnverifiedError],
+    ...[stores.StaleFenceError, rabbitmq.UnroutableError, webhook.UnverifiedError],
     // Made by a MemoryStore.
     testing.MemoryTransaction,
     "KafkaClient.producer", // of kafkajs

@@ -17,15 +17,10 @@ import {
 import { Outbox, Recovery, Relay, Retention } from "@holdfast/outbox";
 import { RabbitPublisher } from "@holdfast/outbox/rabbitmq";
 import { MemoryStore } from "@holdfast/outbox/testing";
-import {
-  connectWithBackoff,
-  every,
-  keepConnected,
-  poll,
-  RetryBudget,
-  retry,
-  seededRandom,
-} from "@holdfast/wait";
+import { every, poll, retry } from "@holdfast/wait";
+import { connectWithBackoff, keepConnected } from "@holdfast/wait/connect";
+import { RetryBudget } from "@holdfast/wait/limit";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 /** What a program is given. */

@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { type DeadLetterSelection, Outbox } from "@holdfast/outbox";
+import { Outbox } from "@holdfast/outbox";
+import type { DeadLetterSelection } from "@holdfast/outbox/store";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import { describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";

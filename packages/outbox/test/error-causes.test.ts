@@ -1,5 +1,4 @@
 import { ForgottenLeaseError, isForgottenLeaseError } from "@holdfast/controller/redis-lock";
-import { isStaleFenceError, StaleFenceError } from "@holdfast/outbox";
 import {
   isRefusedError,
   isUnconfirmedError,
@@ -8,6 +7,7 @@ import {
   UnconfirmedError,
   UnroutableError,
 } from "@holdfast/outbox/rabbitmq";
+import { isStaleFenceError, StaleFenceError } from "@holdfast/outbox/store";
 import {
   isUnverifiedError,
   isWebhookError,

@@ -2,18 +2,18 @@ import { onAbort } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, type ResourceLock, RetryAfterError, silentLogger } from "@holdfast/controller";
 import {
-  delayAfter,
   type Message,
   type NewMessage,
   Outbox,
   type OutboxEvent,
-  type OutboxStore,
   type Publisher,
   Recovery,
   Relay,
 } from "@holdfast/outbox";
+import { delayAfter, type OutboxStore } from "@holdfast/outbox/store";
 import { MemoryStore, MemoryTransaction } from "@holdfast/outbox/testing";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { SkewedClock } from "../../../test/skewed-clock.ts";
 import { idOf, sample } from "./sample.ts";
 

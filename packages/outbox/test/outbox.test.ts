@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { delayAfter, type MessageSchedule, Outbox } from "@holdfast/outbox";
+import { Outbox } from "@holdfast/outbox";
+import { delayAfter, type MessageSchedule } from "@holdfast/outbox/store";
 import { MemoryStore, MemoryTransaction } from "@holdfast/outbox/testing";
 import { describe, expect, it, vi } from "vitest";
 import { idOf, sample } from "./sample.ts";

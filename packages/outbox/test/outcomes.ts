@@ -1,4 +1,4 @@
-import type { Claim, Failure, OutboxStore } from "@holdfast/outbox";
+import type { Claim, Failure, OutboxStore } from "@holdfast/outbox/store";
 
 type Writer = Pick<OutboxStore<never>, "write">;
 

@@ -5,10 +5,7 @@ import {
   type BackoffManager,
   type BackoffOptions,
   type BackoffStrategy,
-  backoffManager,
   backoffUntil,
-  type ConnectOptions,
-  connectWithBackoff,
   type DelayFunc,
   type EveryOptions,
   ExponentialBackoffManager,
@@ -20,20 +17,18 @@ import {
   Jitter,
   JitteredBackoffManager,
   jitter,
-  keepConnected,
   type PollOptions,
-  parseRetryAfter,
   poll,
   type Random,
   RetryAfterError,
   type RetryContext,
   type RetryOptions,
   retry,
-  seededRandom,
   TerminalError,
   TimeoutError,
   withTimeout,
 } from "@holdfast/wait";
+import { type ConnectOptions, connectWithBackoff, keepConnected } from "@holdfast/wait/connect";
 import {
   type Condition,
   DefaultRetry,
@@ -54,6 +49,9 @@ import {
   retryOnConflict,
   until,
 } from "@holdfast/wait/go";
+import { parseRetryAfter } from "@holdfast/wait/limit";
+import { backoffManager } from "@holdfast/wait/loop";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expectTypeOf } from "vitest";
 
 declare const clock: Clock;

@@ -1,6 +1,9 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import * as root from "@holdfast/wait";
+import * as connect from "@holdfast/wait/connect";
 import * as go from "@holdfast/wait/go";
+import * as limit from "@holdfast/wait/limit";
+import * as loops from "@holdfast/wait/loop";
 import * as rxjs from "@holdfast/wait/rxjs";
 import * as strategies from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
@@ -15,7 +18,7 @@ const clock = new FakeClock();
 const { signal: live } = new AbortController();
 const duration = 1;
 const strategy = { delayFunc: () => () => 1 };
-const manager = root.backoffManager(strategy, { clock });
+const manager = loops.backoffManager(strategy, { clock });
 const connected = { clock, signal: live, backoff: { duration } };
 const untilStop = { clock, signal: live };
 const onTime = { backoff: { duration }, clock };
@@ -60,7 +63,7 @@ const periodic = "fn: func, period: finiteFrom(0), signal: abortSignal, options?
 
 const doors = [
   rejects(root.retry, [f, connected], "fn: func, options?: RETRY_OPTIONS"),
-  constructs(root.RetryBudget, [{}], "options?: RETRY_BUDGET_OPTIONS"),
+  constructs(limit.RetryBudget, [{}], "options?: RETRY_BUDGET_OPTIONS"),
   rejects(root.poll, [f, connected], "fn: func, options?: POLL_OPTIONS"),
   ...[true, false].map((sliding) => ({
     ...throws(
@@ -76,29 +79,29 @@ const doors = [
     "work: func, timeout: notNegative, options?: WITH_TIMEOUT_OPTIONS",
   ),
   rejects(
-    root.endsWithin,
+    limit.endsWithin,
     [f, 1, { clock }],
     "work: func, timeout: notNegative, options?: ENDS_WITHIN_OPTIONS",
   ),
-  throws(root.timeLeft, [live], "signal?: abortSignal"),
+  throws(limit.timeLeft, [live], "signal?: abortSignal"),
   rejects(
     root.backoffUntil,
     [f, manager, true, live, {}],
     "fn: func, manager: methods(backoff), sliding: flag, signal: abortSignal, options?: LOOP_OPTIONS",
   ),
   rejects(
-    root.loop,
+    loops.loop,
     [{ run: f, signal: AbortSignal.abort(), delay: () => 1, clock }],
     "options: LOOP",
   ),
-  constructs(root.Deadline, [1, { clock }], "timeout: notNegative, options?: DEADLINE_OPTIONS"),
+  constructs(limit.Deadline, [1, { clock }], "timeout: notNegative, options?: DEADLINE_OPTIONS"),
   throws(
-    root.strategyOf,
+    strategies.strategyOf,
     ["backoff", { duration }],
     "name: anything, backoff: plainBackoff, random?: anything",
   ),
   throws(
-    root.backoffManager,
+    loops.backoffManager,
     [strategy, { clock }],
     "strategy: methods(delayFunc), options?: BACKOFF_MANAGER_OPTIONS",
   ),
@@ -123,20 +126,20 @@ const doors = [
   ...[root.jitter, root.Jitter].map((spread) =>
     throws(spread, [1, 1], "duration: finiteFrom(0), maxFactor: finiteFrom(0), random?: func"),
   ),
-  throws(root.seededRandom, [1], "seed: finite"),
+  throws(strategies.seededRandom, [1], "seed: finite"),
   constructs(root.RetryAfterError, [1], "after: delay, options?: RETRY_AFTER_ERROR_OPTIONS"),
   constructs(root.TimeoutError, [1], "timeout: anything, options?: TIMEOUT_ERROR_OPTIONS"),
   constructs(root.TerminalError, ["no such page"], "message: anything, options?: ERROR_OPTIONS"),
   constructs(go.ExhaustedError, [1], "attempts: anything, options?: ERROR_OPTIONS"),
-  throws(root.parseRetryAfter, ["1", clock], "value: anything, clock?: methods(now)"),
+  throws(limit.parseRetryAfter, ["1", clock], "value: anything, clock?: methods(now)"),
   rejects(
     root.expectOk,
     [new Response(), { clock, request: { headers: {} } }],
     "response?: response, options?: EXPECT_OK_OPTIONS",
   ),
-  rejects(root.connectWithBackoff, [f, connected], "connect: func, options: CONNECT_OPTIONS"),
+  rejects(connect.connectWithBackoff, [f, connected], "connect: func, options: CONNECT_OPTIONS"),
   rejects(
-    root.keepConnected,
+    connect.keepConnected,
     [f, f, connected],
     "connect: func, use: func, options: KEEP_CONNECTED_OPTIONS",
   ),
@@ -213,7 +216,7 @@ kinds.testBadInput(doors, () => {
 });
 
 const reports = new URL("../api/", import.meta.url);
-kinds.testEveryExport(reports, { index: root, go, strategies, rxjs }, doors, [
+kinds.testEveryExport(reports, { index: root, connect, go, limit, loop: loops, strategies, rxjs }, doors, [
   // In the table of clock.
   root.findError,
   // Guards answer for every value.

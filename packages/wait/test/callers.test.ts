@@ -1,17 +1,15 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   Backoff,
-  backoffManager,
   backoffUntil,
-  connectWithBackoff,
   expectOk,
   isTimeoutError,
-  keepConnected,
   poll,
   retry,
   TerminalError,
   withTimeout,
 } from "@holdfast/wait";
+import { connectWithBackoff, keepConnected } from "@holdfast/wait/connect";
 import {
   delayUntil,
   exponentialBackoff,
@@ -23,6 +21,7 @@ import {
   retryOnConflict,
   until,
 } from "@holdfast/wait/go";
+import { backoffManager } from "@holdfast/wait/loop";
 import { describe, expect, it } from "vitest";
 import { BOTH, callersOf } from "../../../test/callers.ts";
 

@@ -1,17 +1,16 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import {
-  connectWithBackoff,
   ExponentialBackoffManager,
   every,
   JitteredBackoffManager,
-  keepConnected,
   poll,
-  RetryBudget,
   retry,
   TerminalError,
   withTimeout,
 } from "@holdfast/wait";
+import { connectWithBackoff, keepConnected } from "@holdfast/wait/connect";
 import { delayUntil, exponentialBackoff, KeyedBackoff, pollUntil } from "@holdfast/wait/go";
+import { RetryBudget } from "@holdfast/wait/limit";
 import { pollBackoff, repeatBackoff, retryBackoff } from "@holdfast/wait/rxjs";
 import { grpcBackoff } from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";

@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
-import { connectWithBackoff, poll, retry, TerminalError, withTimeout } from "@holdfast/wait";
+import { poll, retry, TerminalError, withTimeout } from "@holdfast/wait";
+import { connectWithBackoff } from "@holdfast/wait/connect";
 import { describe, expect, it, vi } from "vitest";
 import { errorOf } from "../../../test/error-of.ts";
 

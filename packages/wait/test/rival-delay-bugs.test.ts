@@ -1,16 +1,11 @@
-import {
-  Backoff,
-  type BackoffStrategy,
-  backoffManager,
-  backoffUntil,
-  type Random,
-  seededRandom,
-} from "@holdfast/wait";
+import { Backoff, type BackoffStrategy, backoffUntil, type Random } from "@holdfast/wait";
+import { backoffManager } from "@holdfast/wait/loop";
 import {
   AttemptBackoff,
   DecorrelatedJitterBackoff,
   GrpcBackoff,
   SymmetricJitterBackoff,
+  seededRandom,
 } from "@holdfast/wait/strategies";
 import { describe, expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";

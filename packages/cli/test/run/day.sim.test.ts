@@ -1,4 +1,4 @@
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, inject, it } from "vitest";
 import type { SupervisorEvent } from "../../src/run/core/event.ts";
 import type { Life } from "./fake-process-table.ts";

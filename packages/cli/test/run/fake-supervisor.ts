@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { fromCallback } from "@holdfast/controller";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import type { SupervisorEvent } from "../../src/run/core/event.ts";
 import type { Machine } from "../../src/run/core/machine.ts";
 import type { Exit } from "../../src/run/core/process-table.ts";

@@ -1,6 +1,6 @@
 import { LinkedController, onAbort } from "@holdfast/clock";
 import { holdOpen, requireSignal } from "@holdfast/kit";
-import { endsWithin } from "@holdfast/wait";
+import { endsWithin } from "@holdfast/wait/limit";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { KeyShards, SlotLeadership } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";

@@ -1,5 +1,5 @@
 import { aborted, type Clock, onAbort } from "@holdfast/clock";
-import { endsWithin } from "@holdfast/wait";
+import { endsWithin } from "@holdfast/wait/limit";
 import type { SlotLeadership } from "../key-shards.ts";
 import type { Terms } from "./terms.ts";
 import type { Workers } from "./workers.ts";

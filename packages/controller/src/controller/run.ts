@@ -6,8 +6,8 @@ import type { AbortCause } from "../reconcile/outcome.ts";
 import type { ReconcileRequest } from "../reconcile/reconcile.ts";
 import type { Task } from "./task.ts";
 
-/** Options shared by all runs of a controller. */
-export interface RunOptions<Item> {
+/** Limits that all runs of a controller share. */
+export interface RunLimits<Item> {
   readonly clock: Clock;
   readonly timeout: number;
   readonly abortGrace: number;
@@ -38,13 +38,13 @@ export class Run<Item> implements ReconcileRequest<Item> {
   #controller: AbortController | undefined = undefined;
   #reason: unknown = undefined;
   #timer: Timer | undefined = undefined;
-  readonly #options: RunOptions<Item>;
+  readonly #options: RunLimits<Item>;
 
   constructor(
     workItem: WorkItem<Task<Item>>,
     attempt: number,
     leadership: Leadership | undefined,
-    options: RunOptions<Item>,
+    options: RunLimits<Item>,
   ) {
     this.key = workItem.key;
     this.item = workItem.item.item;

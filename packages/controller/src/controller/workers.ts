@@ -20,7 +20,7 @@ import { FailureReports } from "./failure-reports.ts";
 import type { Hooks } from "./hooks.ts";
 import { KeyFailures } from "./key-failures.ts";
 import { PauseState } from "./pause-state.ts";
-import { Run, type RunOptions } from "./run.ts";
+import { Run, type RunLimits } from "./run.ts";
 import type { Task } from "./task.ts";
 import type { Terms } from "./terms.ts";
 
@@ -42,7 +42,7 @@ export class Workers<Item> {
   readonly #terms: Terms;
   /** The oldest first. In a map, settled runs survive most collections, which costs a third of a key. */
   readonly #runs: Run<Item>[] = [];
-  readonly #runOptions: RunOptions<Item>;
+  readonly #runLimits: RunLimits<Item>;
   readonly #failures: KeyFailures;
   readonly #reports: FailureReports<Item>;
   readonly #turns: TurnBudget;
@@ -56,7 +56,7 @@ export class Workers<Item> {
     this.#hooks = hooks;
     this.#metrics = hooks.guarded("metrics", options.metrics, CONTROLLER_METRICS);
     this.#terms = terms;
-    this.#runOptions = { clock, timeout, abortGrace, onStuck: (run) => this.#replace(run) };
+    this.#runLimits = { clock, timeout, abortGrace, onStuck: (run) => this.#replace(run) };
     this.#failures = new KeyFailures(options, hooks);
     this.#reports = new FailureReports(options, hooks);
     this.#turns = new TurnBudget(clock);
@@ -187,7 +187,7 @@ export class Workers<Item> {
     } else if (leadership === "foreign") {
       this.#failures.forget(key);
     } else {
-      const run = new Run(workItem, attempt, leadership, this.#runOptions);
+      const run = new Run(workItem, attempt, leadership, this.#runLimits);
       this.#runs.push(run);
       this.#busy++;
       this.#metrics?.activeWorkers(1);

@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { isStop, MAX_RETRY_AFTER, messageOf } from "@holdfast/kit";
-import { Backoff, loop, RetryAfterError, withTimeout } from "@holdfast/wait";
+import { Backoff, RetryAfterError, withTimeout } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import type { Leadership } from "../leadership.ts";
 import { RELEASE_TIMEOUT } from "../stop-budget.ts";
 import type { ElectorHooks } from "./elector-hooks.ts";

@@ -1,6 +1,7 @@
 import { LinkedController, onAbort } from "@holdfast/clock";
 import { CAMPAIGN_JITTER, deferred, holdOpen } from "@holdfast/kit";
-import { jitter, loop } from "@holdfast/wait";
+import { jitter } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import { type RunOptions, resolveRun } from "../run-options.ts";
 import { ElectorHooks } from "./elector-hooks.ts";
 import { askingLock, leadTerm, releaseLease, type TermContext } from "./lead-term.ts";

@@ -1,5 +1,5 @@
 import type { Clock } from "@holdfast/clock";
-import { endsWithin } from "@holdfast/wait";
+import { endsWithin } from "@holdfast/wait/limit";
 import type { RunOptions } from "../run-options.ts";
 import type { ResolvedGroup } from "./manager-options.ts";
 import { Member } from "./member.ts";

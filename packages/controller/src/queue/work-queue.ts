@@ -9,7 +9,7 @@ import {
   requireSignal,
   requireString,
 } from "@holdfast/kit";
-import { endsWithin } from "@holdfast/wait";
+import { endsWithin } from "@holdfast/wait/limit";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { Waiters } from "../waiters.ts";
 import { Backlog, type WorkItem } from "./backlog.ts";

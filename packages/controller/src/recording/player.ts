@@ -1,6 +1,7 @@
 import { realClock } from "@holdfast/clock";
 import { yieldTurn } from "@holdfast/kit";
-import { type Random, seededRandom, withTimeout } from "@holdfast/wait";
+import { type Random, withTimeout } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { firstDifference } from "./difference.ts";
 import { type Foreign, watchForeign } from "./foreign.ts";
 import type { Recording } from "./recording.ts";

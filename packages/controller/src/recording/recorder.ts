@@ -1,7 +1,8 @@
 import type { Clock } from "@holdfast/clock";
 import { type LoopClock, machineLoop, uuidFrom } from "@holdfast/kit";
 import { versionOf } from "@holdfast/kit/node";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import type { Logger } from "../logger.ts";
 import { CONTROLLER, FORMAT, type Head } from "./head.ts";
 import type { RecordingOptions } from "./recording-options.ts";

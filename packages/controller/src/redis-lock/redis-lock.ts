@@ -57,7 +57,7 @@ export const REDIS_LOCK_OPTIONS: Kinds<RedisLockOptions> = {
 type Found = readonly [version: string, record: string | null, now: number];
 
 /** The response of the script for writing: the outcome, and for how long the server is too young. */
-type Outcome = readonly [outcome: "written" | "conflict" | "young", remaining: number];
+type Written = readonly [outcome: "written" | "conflict" | "young", remaining: number];
 
 /** A client of Redis, such as one of ioredis. */
 export interface RedisClient {
@@ -176,7 +176,7 @@ export class RedisLock implements ResourceLock {
   async update(record: LeaseRecord, version: string, signal: AbortSignal): Promise<Versioned> {
     const next = uuidFrom(this.#random);
     const values = [version, next, JSON.stringify(record), `${record.leaseDuration}`];
-    const [outcome, remaining] = (await this.#eval(WRITE, values, signal)) as Outcome;
+    const [outcome, remaining] = (await this.#eval(WRITE, values, signal)) as Written;
     if (outcome === "conflict") throw new LockConflictError(this.description);
     if (outcome === "young") throw new ForgottenLeaseError(this.description, remaining);
     return { record, version: next };

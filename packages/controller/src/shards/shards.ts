@@ -8,7 +8,8 @@ import {
   requireMethods,
   withoutNumbers,
 } from "@holdfast/kit";
-import { jitter, loop } from "@holdfast/wait";
+import { jitter } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import { ElectorHooks } from "../election/elector-hooks.ts";
 import { leadershipOf, leadTerm, releaseLease, type TermContext } from "../election/lead-term.ts";
 import { elapsedSince, type Grant, Lease } from "../election/lease.ts";

@@ -12,7 +12,8 @@ import {
   retryAfterOf,
 } from "@holdfast/kit";
 
-import { Backoff, type DelayFunc, loop, type Random } from "@holdfast/wait";
+import { Backoff, type DelayFunc, type Random } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 
 import type { Source } from "./source.ts";
 

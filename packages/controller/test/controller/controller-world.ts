@@ -11,7 +11,8 @@ import {
   silentLogger,
   TerminalError,
 } from "@holdfast/controller";
-import { isTimeoutError, seededRandom } from "@holdfast/wait";
+import { isTimeoutError } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 
 // One whole controller and a world around it, drawn from a seed. What must hold, whatever happens:
 // - no key is worked on by two at once

@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Controller, ExponentialLimiter, resync, silentLogger } from "@holdfast/controller";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, inject, it } from "vitest";
 
 // A day of a controller with many keys, whose backend is down for hours; with `npm run sim` a week of

@@ -1,7 +1,8 @@
 import { onAbort } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { LeaderElector, MemoryLock, silentLogger } from "@holdfast/controller";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { SkewedClock } from "../../../../test/skewed-clock.ts";
 import { RemoteLock } from "./remote-lock.ts";
 

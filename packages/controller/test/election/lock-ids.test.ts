@@ -7,7 +7,8 @@ import { FileLock } from "@holdfast/controller/file-lock";
 import { MySqlLock } from "@holdfast/controller/mysql-lock";
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
 import { RedisLock } from "@holdfast/controller/redis-lock";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { afterEach, expect, it, vi } from "vitest";
 
 const directories: string[] = [];

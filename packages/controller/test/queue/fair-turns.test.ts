@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Controller, silentLogger, type WorkItem, WorkQueue } from "@holdfast/controller";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { describe, expect, inject, it } from "vitest";
 
 const tenantOf = (key: string): string => key.split("/")[0] as string;

@@ -1,4 +1,5 @@
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, inject, it } from "vitest";
 import { decideShards } from "../../src/shards/shard-decision.ts";
 

@@ -1,4 +1,5 @@
-import { type BackoffStrategy, type Random, seededRandom } from "@holdfast/wait";
+import type { BackoffStrategy, Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 
 /** Makes a strategy with a source of randomness. */
 export type StrategyOf = (random: Random) => BackoffStrategy;

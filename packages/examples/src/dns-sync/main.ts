@@ -1,7 +1,7 @@
 import { realClock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
 import { Cluster } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { Command } from "commander";
 import { wholeNumber } from "../terminal/arguments.ts";
 import { ending } from "../terminal/ending.ts";

@@ -1,6 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { seededRandom } from "@holdfast/wait";
-import { BinaryExponentialBackoff } from "@holdfast/wait/strategies";
+import { BinaryExponentialBackoff, seededRandom } from "@holdfast/wait/strategies";
 import { Channel } from "./channel.ts";
 import { ethernet } from "./medium.ts";
 import { efficiency } from "./metcalfe-boggs.ts";

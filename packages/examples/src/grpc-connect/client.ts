@@ -1,6 +1,7 @@
 import type { ClientHttp2Session } from "node:http2";
 import type { Clock } from "@holdfast/clock";
-import { type ConnectAttempt, keepConnected, type Random } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { type ConnectAttempt, keepConnected } from "@holdfast/wait/connect";
 import { GrpcBackoff } from "@holdfast/wait/strategies";
 import type { ClientEvent } from "./attempt.ts";
 import { connectHttp2, sessionEnd } from "./connect-http2.ts";

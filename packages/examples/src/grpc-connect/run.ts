@@ -1,5 +1,5 @@
 import { onAbort } from "@holdfast/clock";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import pc from "picocolors";
 import { ending } from "../terminal/ending.ts";
 import type { Host } from "../terminal/host.ts";

@@ -1,5 +1,6 @@
 import type { Clock } from "@holdfast/clock";
-import { type BackoffStrategy, backoffManager, backoffUntil } from "@holdfast/wait";
+import { type BackoffStrategy, backoffUntil } from "@holdfast/wait";
+import { backoffManager } from "@holdfast/wait/loop";
 import type { Server } from "./server.ts";
 
 /** Options shared by all clients of a server. */

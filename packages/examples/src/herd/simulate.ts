@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { client } from "./client.ts";
 import type { Form } from "./forms.ts";
 import { type Interval, Load } from "./load.ts";

@@ -1,4 +1,5 @@
-import type { OutboxService, Queryable } from "@holdfast/outbox";
+import type { OutboxService } from "@holdfast/outbox";
+import type { Queryable } from "@holdfast/outbox/store";
 
 /** Makes the table of the orders; `migrate` makes those of the outbox. */
 export const CREATE_ORDERS =

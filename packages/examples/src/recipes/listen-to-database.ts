@@ -1,5 +1,6 @@
 import { onAbort, realClock } from "@holdfast/clock";
-import { keepConnected, TerminalError } from "@holdfast/wait";
+import { TerminalError } from "@holdfast/wait";
+import { keepConnected } from "@holdfast/wait/connect";
 import { GrpcBackoff } from "@holdfast/wait/strategies";
 import pg from "pg";
 import { connectToPostgres } from "./connect-to-postgres.ts";

@@ -1,6 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, type ResourceLock, Shards, silentLogger } from "@holdfast/controller";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 
 /** Number of slots. */
 export const SLOTS = 6;

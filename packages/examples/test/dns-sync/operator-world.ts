@@ -2,7 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { FakeApi, type RoleManifest } from "@holdfast/fake-apiserver";
 import { builtIn, type KubeObject, runOperator } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { definedResources } from "../../src/dns-sync/manifests.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";
 import type { Fetch } from "../../src/dns-sync/operator/provider.ts";

@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { describe, expect, it } from "vitest";
 import type { Remote } from "../../src/dns-sync/operator/provider.ts";
 import {

@@ -9,7 +9,7 @@ import {
   type KubeTransport,
   runOperator,
 } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { describe, expect } from "vitest";
 import { ownServerTest } from "../../../../test/cluster.ts";
 import { dnsSync } from "../../src/dns-sync/operator/dns-sync.ts";

@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { Channel } from "../../src/ethernet/channel.ts";
 import { ethernet } from "../../src/ethernet/medium.ts";

@@ -1,15 +1,13 @@
 import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";
 import { realClock } from "@holdfast/clock";
+import { isTimeoutError, poll, type TimeoutError } from "@holdfast/wait";
 import {
   type ConnectAttempt,
   type ConnectRetry,
   connectWithBackoff,
-  isTimeoutError,
   keepConnected,
-  poll,
-  type TimeoutError,
-} from "@holdfast/wait";
+} from "@holdfast/wait/connect";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { survivors } from "../../../../test/processes.ts";
 import { canCountSockets, socketsTo } from "../../../../test/sockets-to.ts";

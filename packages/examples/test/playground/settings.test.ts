@@ -1,5 +1,6 @@
-import { Backoff, type BackoffStrategy, type Random, seededRandom } from "@holdfast/wait";
+import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
 import * as strategies from "@holdfast/wait/strategies";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { describe, expect, it } from "vitest";
 import {
   applyPreset,

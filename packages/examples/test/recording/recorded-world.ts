@@ -9,7 +9,8 @@ import {
   type Resource,
   runOperator,
 } from "@holdfast/kubernetes";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 
 const Event = builtIn("events.k8s.io/v1", "Event");
 const Lease = builtIn("coordination.k8s.io/v1", "Lease");

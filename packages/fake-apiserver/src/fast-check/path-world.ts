@@ -10,7 +10,7 @@ import {
   runOperator,
   type Webhook,
 } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { ExploredApi } from "../explore/explored-api.ts";
 import { GarbageCollector } from "../explore/garbage-collector.ts";
 import type { FakeRequest } from "../server/faults.ts";

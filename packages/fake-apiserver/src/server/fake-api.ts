@@ -15,7 +15,8 @@ import {
 } from "@holdfast/kit";
 import type { Webhook } from "@holdfast/kubernetes";
 import { KubeClient, type KubeTransport, type Resource } from "@holdfast/kubernetes";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { ApiServer } from "./api-server.ts";
 import { DESCRIPTION } from "./connection-error.ts";
 import { checkCrd } from "./definition/crd-check.ts";

@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { FakeApi } from "@holdfast/fake-apiserver";
 import { fromCrd } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { afterEach, expect, it, vi } from "vitest";
 import { crdFields as fields } from "../../conformance/crd-fields.ts";
 import { ApiServer } from "../../src/server/api-server.ts";

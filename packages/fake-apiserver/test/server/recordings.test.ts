@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import type { Webhook } from "@holdfast/kubernetes";
 import { builtIn, fromCrd } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { differences } from "../../conformance/compare.ts";
 import { normalForm } from "../../conformance/normal-form.ts";

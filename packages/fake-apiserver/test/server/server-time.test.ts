@@ -1,5 +1,5 @@
 import { isApiError } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { describe, expect, it } from "vitest";
 import {
   ApiKit,

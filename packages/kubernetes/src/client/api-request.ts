@@ -1,6 +1,7 @@
 import type { Clock } from "@holdfast/clock";
 import { hideIn } from "@holdfast/kit";
-import { parseRetryAfter, type Random } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { parseRetryAfter } from "@holdfast/wait/limit";
 import type { RequestMetric } from "../kubernetes-metrics.ts";
 import { isBuiltInVersion } from "../object/built-in.ts";
 import type { KubeRequest, KubeResponse, KubeTransport } from "../transport/kube-transport.ts";

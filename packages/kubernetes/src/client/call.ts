@@ -1,7 +1,8 @@
 import { abortable, type Clock, findError } from "@holdfast/clock";
 import { MAX_RETRY_AFTER, recaptureStack } from "@holdfast/kit";
-import { type BackoffOptions, Deadline, retry } from "@holdfast/wait";
+import { type BackoffOptions, retry } from "@holdfast/wait";
 import { isConflict } from "@holdfast/wait/go";
+import { Deadline } from "@holdfast/wait/limit";
 import { ConnectionError } from "../transport/connection-error.ts";
 import { ApiError } from "./api-error.ts";
 import { type ApiRequest, type ApiTarget, requestJson } from "./api-request.ts";

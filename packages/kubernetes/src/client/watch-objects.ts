@@ -1,6 +1,6 @@
 import { onAbort } from "@holdfast/clock";
 import { recaptureStack } from "@holdfast/kit";
-import { Deadline } from "@holdfast/wait";
+import { Deadline } from "@holdfast/wait/limit";
 import type { KubeObject, StoredObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
 import type { KubeResponse } from "../transport/kube-transport.ts";

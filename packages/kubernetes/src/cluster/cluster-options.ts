@@ -3,13 +3,13 @@ import {
   func,
   type Kinds,
   kind,
-  methods,
   read,
   requireBetween,
   requireWhole,
   text,
 } from "@holdfast/kit";
-import { Backoff, type BackoffStrategy, type Random } from "@holdfast/wait";
+import type { BackoffOptions, BackoffStrategy, Random } from "@holdfast/wait";
+import { strategyOf } from "@holdfast/wait/strategies";
 import {
   API_TARGET_OPTIONS,
   type ApiTargetOptions,
@@ -24,7 +24,7 @@ import type { KubernetesMetrics } from "../kubernetes-metrics.ts";
 export const FOLLOWING_OPTIONS: Kinds<
   Pick<ClusterOptions, "backoff" | "idleTimeout" | "pageSize" | "relistEvery">
 > = {
-  backoff: methods("delayFunc"),
+  backoff: kind("backoff", strategyOf),
   idleTimeout: above(0),
   pageSize: kind("pageSize", requirePageSize),
   relistEvery: above(0),
@@ -62,11 +62,12 @@ export interface ClusterOptions extends ApiTargetOptions {
   readonly random?: Random | undefined;
 
   /**
-   * Delays between failed lists and watches, for each informer. It must not end.
+   * Delays between failed lists and watches, for each informer: a strategy, or the options of a `Backoff`. They must not
+   * end.
    *
    * @defaultValue equal jitter of 0.8 s, doubled up to 20 s
    */
-  readonly backoff?: BackoffStrategy | undefined;
+  readonly backoff?: BackoffStrategy | BackoffOptions | undefined;
 
   /**
    * Milliseconds without a byte after which a list or a watch is given up and asked for again. Above 0, or
@@ -113,7 +114,7 @@ export function resolveCluster(options: ClusterOptions): ResolvedCluster {
   const given = read("options", options, "Cluster", CLUSTER_OPTIONS);
   const { name = "cluster", fieldManager: manager, metrics, random } = given;
   const { idleTimeout = 90_000, pageSize = 500, relistEvery = Number.POSITIVE_INFINITY } = given;
-  const { backoff = new Backoff({ ...BACKOFF, random }) } = given;
+  const backoff = strategyOf("options.backoff", given.backoff ?? BACKOFF, random);
   const target = apiTarget(given);
   return {
     name,

@@ -12,7 +12,7 @@ import {
   requireOptions,
 } from "@holdfast/kit";
 import { isObject, type JsonObject, requireResource, resourceName } from "@holdfast/kit/kubernetes";
-import { loop } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import { isApiError } from "../client/api-error.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { KubernetesMetrics } from "../kubernetes-metrics.ts";

@@ -13,7 +13,7 @@ export function isFollowing({ hasSynced, reflectors }: InformerStatus): boolean 
     hasSynced &&
     reflectors.every(
       ({ silentFor, isRefused }) =>
-        !isRefused && silentFor !== null && silentFor <= LONGEST_SILENCE,
+        !isRefused && silentFor !== undefined && silentFor <= LONGEST_SILENCE,
     )
   );
 }

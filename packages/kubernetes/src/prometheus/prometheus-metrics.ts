@@ -1,11 +1,9 @@
 import { PrometheusMetrics } from "@holdfast/controller/prometheus";
 import { type Kinds, methods, read } from "@holdfast/kit";
+import { prometheusSink } from "@holdfast/kit/prometheus";
 import { register as globalRegister, type Registry } from "prom-client";
+import { operatorMetricsOn } from "../metrics/operator-metrics-on.ts";
 import type { OperatorMetrics } from "../operator/operator-metrics.ts";
-import { InformerGauges } from "./informer-gauges.ts";
-import { ReflectorFamilies } from "./reflector-families.ts";
-import { RequestFamilies } from "./request-families.ts";
-import { WebhookFamilies } from "./webhook-families.ts";
 
 export const OPERATOR_PROMETHEUS_OPTIONS: Kinds<OperatorPrometheusOptions> = {
   register: methods("registerMetric", "metrics"),
@@ -81,21 +79,5 @@ export function prometheusMetrics(options: OperatorPrometheusOptions = {}): Oper
   const given = read("options", options, "prometheusMetrics", OPERATOR_PROMETHEUS_OPTIONS);
   const { register = globalRegister } = given;
   const { controllers = new PrometheusMetrics({ register }) } = given;
-  const requests = new RequestFamilies(register);
-  const reflectors = new ReflectorFamilies(register);
-  const informers = new InformerGauges(register);
-  return {
-    requested: (request) => requests.count(request),
-    listed: (...facts) => reflectors.listed(...facts),
-    watchEnded: (...facts) => reflectors.watchEnded(...facts),
-    rejected: (resource) => reflectors.rejected(resource),
-    applySkipped: (resource) => requests.skip(resource),
-    migrated: (...facts) => requests.migrate(...facts),
-    controller: (name) => controllers.controller(name),
-    queue: (name) => controllers.queue(name),
-    leadership: (...candidate) => controllers.leadership(...candidate),
-    shards: (...held) => controllers.shards(...held),
-    informers: (read) => informers.watch(read),
-    webhooks: (read) => new WebhookFamilies(register, read),
-  };
+  return operatorMetricsOn(prometheusSink(register), controllers);
 }

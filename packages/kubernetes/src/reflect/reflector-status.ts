@@ -34,10 +34,10 @@ export interface ReflectorStatus {
   readonly lastEventAt: number | undefined;
   /**
    * Milliseconds since the last event, bookmark or timely end of a watch, or the last complete list. Each comes within
-   * about `idleTimeout`, also while nothing happens; after 10 minutes of silence the informer lists. `null` before the
+   * about `idleTimeout`, also while nothing happens; after 10 minutes of silence the informer lists. Undefined before the
    * first complete list: `lastError` is the reason.
    */
-  readonly silentFor: number | null;
+  readonly silentFor: number | undefined;
   /**
    * Whether the server refuses to list the objects, by 403 or 404: the right is gone, or the kind is. Cached objects stay.
    */

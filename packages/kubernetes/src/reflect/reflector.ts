@@ -1,7 +1,8 @@
 import { type Clock, LinkedController, type Timer } from "@holdfast/clock";
 import { messageOf } from "@holdfast/kit";
 import { resourceName } from "@holdfast/kit/kubernetes";
-import { type BackoffStrategy, type DelayFunc, jitter, loop, type Random } from "@holdfast/wait";
+import { type BackoffStrategy, type DelayFunc, jitter, type Random } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import type { Consistency, OwnWrite, Store } from "../cache/store.ts";
 import { type ApiTarget, openRequest } from "../client/api-request.ts";
 import { WATCH_SECONDS } from "../client/call-options.ts";
@@ -321,7 +322,7 @@ export class Reflector {
       lists,
       watches,
       lastEventAt,
-      silentFor: heardAt === undefined ? null : this.#clock.monotonic() - heardAt,
+      silentFor: heardAt === undefined ? undefined : this.#clock.monotonic() - heardAt,
       isRefused,
       lastError,
     };

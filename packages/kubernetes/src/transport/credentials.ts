@@ -4,7 +4,7 @@ import { inspect, isDeepStrictEqual } from "node:util";
 import { abortable, type Clock } from "@holdfast/clock";
 import type { Logger } from "@holdfast/controller";
 import { RepeatedLines, Secrets } from "@holdfast/kit";
-import { Deadline } from "@holdfast/wait";
+import { Deadline } from "@holdfast/wait/limit";
 import { warn } from "../logger.ts";
 
 const HIDDEN = "[hidden]";

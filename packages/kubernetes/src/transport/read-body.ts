@@ -1,7 +1,8 @@
 import type { Clock } from "@holdfast/clock";
 import { findByCode } from "@holdfast/kit";
 import { readUpTo } from "@holdfast/kit/node";
-import { timeLeft, withTimeout } from "@holdfast/wait";
+import { withTimeout } from "@holdfast/wait";
+import { timeLeft } from "@holdfast/wait/limit";
 
 const CODE = "ERR_KUBERNETES_BODY_TOO_LONG";
 

@@ -6,7 +6,7 @@ import type { Logger, Runnable, RunOptions } from "@holdfast/controller";
 import { callSafely, deferred } from "@holdfast/kit";
 import { isObject } from "@holdfast/kit/kubernetes";
 import { boundedServer } from "@holdfast/kit/node";
-import { endsWithin } from "@holdfast/wait";
+import { endsWithin } from "@holdfast/wait/limit";
 import { runRef } from "../run-ref.ts";
 import { type Convertible, converterOf } from "./conversion-review.ts";
 import { readBody } from "./read-review.ts";

@@ -1,7 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import type { Fault } from "@holdfast/fake-apiserver";
 import type { Informer, ObjectChange } from "@holdfast/kubernetes";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, inject, it } from "vitest";
 import { Greeting, type GreetingObject, greeting, lateBy, World } from "./cluster-kit.ts";
 

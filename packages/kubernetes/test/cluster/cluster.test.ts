@@ -168,7 +168,7 @@ describe("a cluster", () => {
       world.cluster.watch(Greeting, { namespaces: ["default", "other"] });
       expect(world.cluster.status().informers[0]?.reflectors[0]).toMatchObject({
         state: "listing",
-        silentFor: null,
+        silentFor: undefined,
         lastEventAt: undefined,
       });
       await world.cluster.ready(world.stop.signal);
@@ -208,7 +208,8 @@ describe("a cluster", () => {
     ["transport", { transport: {} }, "options.transport must have a method send()"],
     ["name", { name: "" }, "options.name must be a non-empty string"],
     ["random", { random: 1 }, "options.random must be a function"],
-    ["backoff", { backoff: {} }, "options.backoff must have a method delayFunc()"],
+    ["backoff", { backoff: {} }, "options.backoff.duration must be a finite number"],
+    ["backoff", { backoff: { delayFunc: 1 } }, "options.backoff must have a method delayFunc()"],
     ["idleTimeout", { idleTimeout: 0 }, "options.idleTimeout must be a number above 0"],
     ["pageSize", { pageSize: 0 }, "options.pageSize must be a number from 1 to 10000"],
     ["pageSize", { pageSize: 1.5 }, "options.pageSize must be a whole number of at least 1"],

@@ -1,6 +1,7 @@
 import { Controller, Manager, silentLogger } from "@holdfast/controller";
 import type { Fault } from "@holdfast/fake-apiserver";
 import { customResource } from "@holdfast/kubernetes";
+import { Backoff } from "@holdfast/wait";
 import { describe, expect, inject, it } from "vitest";
 import {
   ConfigMap,
@@ -83,6 +84,22 @@ it("ready waits while a list is forbidden, and the status shows the reason", asy
     await ready;
     expect(world.now).toBeLessThan(620_000);
     expect(informer.hasSynced).toBe(true);
+  });
+});
+
+it.each([
+  ["options", { duration: 3_000, factor: 2, cap: 6_000 }],
+  ["a strategy", new Backoff({ duration: 3_000, factor: 2, cap: 6_000 })],
+])("lists again after the delays of backoff, given as %s", async (_, backoff) => {
+  const world = new World({ backoff });
+  await world.run(async () => {
+    world.api.intercept({
+      fault: { type: "status", status: 403, message: "greeter may not list greetings" },
+      verbs: ["list"],
+    });
+    world.cluster.watch(Greeting);
+    await world.clock.sleep(16_000);
+    expect(world.requests("list").map(([, at]) => at)).toEqual([0, 3_000, 9_000, 15_000]);
   });
 });
 

@@ -7,7 +7,7 @@ import {
   type KubeResponse,
   type KubeTransport,
 } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, inject, it } from "vitest";
 import { isFollowing } from "../../src/operator/health-checks.ts";
 import { Greeting, type GreetingObject, greeting, World } from "./cluster-kit.ts";

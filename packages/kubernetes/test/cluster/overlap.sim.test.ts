@@ -1,7 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Controller, ExponentialLimiter, silentLogger } from "@holdfast/controller";
 import type { ObjectChange } from "@holdfast/kubernetes";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, inject, it } from "vitest";
 import type { ObjectEvent } from "../../src/cache/store.ts";
 import { changeSource, keySource } from "../../src/cluster/informer-source.ts";

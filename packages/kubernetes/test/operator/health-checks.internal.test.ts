@@ -3,7 +3,7 @@ import type { InformerStatus } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { canElect, isFollowing, isWithinLease } from "../../src/operator/health-checks.ts";
 
-const informer = (hasSynced: boolean, ...silent: (number | null)[]): InformerStatus => ({
+const informer = (hasSynced: boolean, ...silent: (number | undefined)[]): InformerStatus => ({
   resource: "pods",
   size: 0,
   hasSynced,
@@ -15,7 +15,7 @@ describe("readiness", () => {
   it.each<[string, InformerStatus, boolean]>([
     ["has synced and hears its server", informer(true, 15 * MINUTE), true],
     ["has heard nothing for longer than 15 minutes", informer(true, 15 * MINUTE + 1), false],
-    ["has never heard anything", informer(true, null), false],
+    ["has never heard anything", informer(true, undefined), false],
     ["has not synced", informer(false, 0), false],
     [
       "may not list",

@@ -6,7 +6,7 @@ import {
   type Fault,
 } from "@holdfast/fake-apiserver";
 import { builtIn, isApiError, isConnectionError, type KubeObject } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { AbortCallbacks } from "../../../../test/abort-callbacks.ts";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { pick, randomFault } from "./simulated-faults.ts";

@@ -18,15 +18,16 @@ async function samples(name: string): Promise<string[]> {
   return lines.filter((line) => line.startsWith(name) && !line.includes("_bucket{"));
 }
 
-const reflector = (silentFor: number | null) => ({ silentFor }) as InformerStatus["reflectors"][0];
+const reflector = (silentFor: number | undefined) =>
+  ({ silentFor }) as InformerStatus["reflectors"][0];
 const informer = (
   resource: string,
   size: number,
-  ...silent: (number | null)[]
+  ...silent: (number | undefined)[]
 ): InformerStatus => ({
   resource,
   size,
-  hasSynced: !silent.includes(null),
+  hasSynced: !silent.includes(undefined),
   reflectors: silent.map(reflector),
 });
 
@@ -70,7 +71,11 @@ describe("prometheusMetrics", () => {
     let informers: InformerStatus[] = [];
     prometheusMetrics({ register }).informers(() => informers);
     expect(await samples("informer")).toEqual([]);
-    informers = [informer("pods", 3, 500, 2_000), informer("pods", 4, 100), informer("b", 0, null)];
+    informers = [
+      informer("pods", 3, 500, 2_000),
+      informer("pods", 4, 100),
+      informer("b", 0, undefined),
+    ];
     expect(await samples("informer")).toEqual([
       'informer_objects{resource="pods"} 7',
       'informer_objects{resource="b"} 0',

@@ -1,6 +1,6 @@
 import type { Clock } from "@holdfast/clock";
 import type { SnapshotSource } from "@holdfast/kit/node";
-import { loop } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import type { Message } from "../message/message.ts";
 import { Outbox } from "../outbox.ts";
 import type { Connection } from "./connect.ts";

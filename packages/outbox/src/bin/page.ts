@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { realClock } from "@holdfast/clock";
 import { escapeHtml, type Reply, serveLivePage, textReply } from "@holdfast/kit/node";
-import { loop } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import { Board, forOthers, type Letter, type Replay, type Snapshot } from "./board.ts";
 import { type Command, connected, read, wholeNumber } from "./command.ts";
 import type { TopicView } from "./history.ts";

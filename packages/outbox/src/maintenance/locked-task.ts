@@ -1,7 +1,8 @@
 import { LinkedController } from "@holdfast/clock";
 import { LeaderElector, type Leadership, type ResourceLock } from "@holdfast/controller";
 import { isStop, type Kinds, methods, positive, required, requireSignal } from "@holdfast/kit";
-import { loop, withTimeout } from "@holdfast/wait";
+import { withTimeout } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import {
   type Resolved,

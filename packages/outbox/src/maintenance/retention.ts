@@ -1,6 +1,6 @@
 import type { Leadership } from "@holdfast/controller";
 import { above, count, type Kinds, methods, read, required } from "@holdfast/kit";
-import { loop } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import type { OutboxStore } from "../store/outbox-store.ts";
 import { type Resolved, report } from "../task.ts";
 import {

@@ -87,7 +87,7 @@ export function backoffOf(path: string, given: MessageBackoff): Message["backoff
  *
  * @example
  * ```ts
- * import { delayAfter } from "@holdfast/outbox";
+ * import { delayAfter } from "@holdfast/outbox/store";
  *
  * const backoff = { duration: 10_000, factor: 2, cap: 30_000 };
  * console.log([1, 2, 3].map((failures) => delayAfter(failures, backoff))); // => [ 10000, 20000, 30000 ]

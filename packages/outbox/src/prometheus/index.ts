@@ -4,4 +4,5 @@
  * @packageDocumentation
  */
 
+export type { MeasuredOutbox, MeasuredOutboxOptions } from "../metrics/measured-outbox.ts";
 export { OutboxMetrics, type OutboxMetricsOptions } from "./outbox-metrics.ts";

@@ -13,14 +13,9 @@ import {
   requireString,
   requireWhole,
 } from "@holdfast/kit";
-import {
-  type BackoffOptions,
-  type BackoffStrategy,
-  jitter,
-  keepConnected,
-  type Random,
-  strategyOf,
-} from "@holdfast/wait";
+import { type BackoffOptions, type BackoffStrategy, jitter, type Random } from "@holdfast/wait";
+import { keepConnected } from "@holdfast/wait/connect";
+import { strategyOf } from "@holdfast/wait/strategies";
 import type { Message } from "../message/message.ts";
 import { bodyOf } from "../publisher/message-body.ts";
 import { Publications } from "../publisher/publications.ts";

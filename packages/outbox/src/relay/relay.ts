@@ -13,9 +13,9 @@ import {
   backoffUntil,
   ExponentialBackoffManager,
   isTerminalError,
-  loop,
   withTimeout,
 } from "@holdfast/wait";
+import { loop } from "@holdfast/wait/loop";
 import { failureOf, isExpired, tooOld } from "../failure-of.ts";
 import type { Message } from "../message/message.ts";
 import { publishAll } from "../publisher/publisher.ts";

@@ -13,7 +13,7 @@ import {
   requireString,
   Secrets,
 } from "@holdfast/kit";
-import { parseRetryAfter } from "@holdfast/wait";
+import { parseRetryAfter } from "@holdfast/wait/limit";
 import { requireHeaders } from "../message/headers.ts";
 import type { Message, MessageHeaders } from "../message/message.ts";
 import { bodyOf } from "../publisher/message-body.ts";

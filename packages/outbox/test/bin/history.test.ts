@@ -1,4 +1,4 @@
-import type { Activity } from "@holdfast/outbox";
+import type { Activity } from "@holdfast/outbox/store";
 import { describe, expect, it } from "vitest";
 import { History } from "../../src/bin/history.ts";
 

@@ -1,6 +1,6 @@
-import type { Database, OutboxStore, Queryable } from "@holdfast/outbox";
 import { MySqlStore } from "@holdfast/outbox/mysql";
 import { PostgresStore } from "@holdfast/outbox/postgres";
+import type { Database, OutboxStore, Queryable } from "@holdfast/outbox/store";
 import { createConnection } from "mysql2/promise";
 import pg from "pg";
 import { describe, expect, it } from "vitest";

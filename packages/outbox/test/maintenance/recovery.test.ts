@@ -5,7 +5,8 @@ import {
   type ResourceLock,
   silentLogger,
 } from "@holdfast/controller";
-import { type Claim, type OutboxEvent, Recovery, type RecoveryOptions } from "@holdfast/outbox";
+import { type OutboxEvent, Recovery, type RecoveryOptions } from "@holdfast/outbox";
+import type { Claim } from "@holdfast/outbox/store";
 import { faultyStore, MemoryStore, type StoreFaults } from "@holdfast/outbox/testing";
 import { describe, expect, it } from "vitest";
 import { idOf, numberOf, sample } from "../sample.ts";

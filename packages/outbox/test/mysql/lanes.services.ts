@@ -1,6 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { ClaimFilter, DeadLetterSelection, MessageOrder, Queryable } from "@holdfast/outbox";
 import { MySqlDatabase, MySqlStore, migrate } from "@holdfast/outbox/mysql";
+import type {
+  ClaimFilter,
+  DeadLetterSelection,
+  MessageOrder,
+  Queryable,
+} from "@holdfast/outbox/store";
 import { createPool } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";

@@ -1,5 +1,5 @@
-import type { Claim, Queryable } from "@holdfast/outbox";
 import { MySqlDatabase, MySqlStore, migrate } from "@holdfast/outbox/mysql";
+import type { Claim, Queryable } from "@holdfast/outbox/store";
 import { poll } from "@holdfast/wait";
 import { createConnection, createPool } from "mysql2/promise";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";

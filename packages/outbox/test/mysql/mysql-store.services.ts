@@ -1,5 +1,5 @@
-import type { Claim, Queryable } from "@holdfast/outbox";
 import { type MySqlDatabase, MySqlStore, migrate } from "@holdfast/outbox/mysql";
+import type { Claim, Queryable } from "@holdfast/outbox/store";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";

@@ -1,5 +1,4 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import type { Claim, Queryable, Row } from "@holdfast/outbox";
 import {
   MySqlStore,
   type MySqlStoreOptions,
@@ -7,6 +6,7 @@ import {
   type ReadCommittedDatabase,
   type SessionDatabase,
 } from "@holdfast/outbox/mysql";
+import type { Claim, Queryable, Row } from "@holdfast/outbox/store";
 import { describe, expect, it } from "vitest";
 import { listsOf } from "../../src/mysql/lists.ts";
 import { idOf, sample } from "../sample.ts";

@@ -4,11 +4,11 @@ import {
   type NewMessage,
   Outbox,
   type OutboxEvent,
-  type Queryable,
   Relay,
   type RelayOptions,
 } from "@holdfast/outbox";
 import { migrate, type PostgresDatabase, PostgresStore } from "@holdfast/outbox/postgres";
+import type { Queryable } from "@holdfast/outbox/store";
 import { poll } from "@holdfast/wait";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { FakePublisher } from "../fake-publisher.ts";

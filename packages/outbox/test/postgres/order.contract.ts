@@ -1,5 +1,5 @@
-import type { Claim, Claimed, Database } from "@holdfast/outbox";
 import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
+import type { Claim, Claimed, Database } from "@holdfast/outbox/store";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deliver, fail } from "../outcomes.ts";
 import { idOf, numberOf, sample } from "../sample.ts";

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
-import type { Queryable } from "@holdfast/outbox";
 import { PgDatabase } from "@holdfast/outbox/postgres";
+import type { Queryable } from "@holdfast/outbox/store";
 import type { Pool } from "pg";
 import { expect, it } from "vitest";
 

@@ -1,5 +1,5 @@
-import type { Database } from "@holdfast/outbox";
 import { migrate } from "@holdfast/outbox/postgres";
+import type { Database } from "@holdfast/outbox/store";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ClaimStatements } from "../../src/postgres/claim-statements.ts";
 import { statementsOf } from "../../src/postgres/statements.ts";

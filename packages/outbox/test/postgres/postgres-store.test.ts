@@ -1,5 +1,5 @@
-import type { Queryable, Row } from "@holdfast/outbox";
 import { type PostgresDatabase, PostgresStore } from "@holdfast/outbox/postgres";
+import type { Queryable, Row } from "@holdfast/outbox/store";
 import { describe, expect, it } from "vitest";
 import { ClaimStatements } from "../../src/postgres/claim-statements.ts";
 import { statementsOf } from "../../src/postgres/statements.ts";

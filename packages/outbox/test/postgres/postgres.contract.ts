@@ -1,5 +1,6 @@
-import { type Database, Outbox, type Publisher, type Queryable, Relay } from "@holdfast/outbox";
+import { Outbox, type Publisher, Relay } from "@holdfast/outbox";
 import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
+import type { Database, Queryable } from "@holdfast/outbox/store";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { statementsOf } from "../../src/postgres/statements.ts";
 import { idOf, numberOf, sample } from "../sample.ts";

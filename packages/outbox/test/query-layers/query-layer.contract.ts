@@ -1,15 +1,9 @@
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
-import {
-  type Database,
-  type NewMessage,
-  Outbox,
-  type Queryable,
-  Relay,
-  type Statement,
-} from "@holdfast/outbox";
+import { type NewMessage, Outbox, Relay } from "@holdfast/outbox";
 import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
+import type { Database, Queryable, Statement } from "@holdfast/outbox/store";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { until } from "../postgres/listening.contract.ts";
 import { idOf, numberOf, sample } from "../sample.ts";

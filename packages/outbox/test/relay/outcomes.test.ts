@@ -1,6 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
-import type { Claim, OutboxEvent, OutboxStore, Outcome } from "@holdfast/outbox";
+import type { OutboxEvent } from "@holdfast/outbox";
+import type { Claim, OutboxStore, Outcome } from "@holdfast/outbox/store";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import { describe, expect, it } from "vitest";
 import { Outcomes } from "../../src/relay/outcomes.ts";

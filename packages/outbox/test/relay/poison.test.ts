@@ -2,7 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
 import { type Message, type OutboxEvent, Recovery, Relay } from "@holdfast/outbox";
 import { faultyStore, MemoryStore } from "@holdfast/outbox/testing";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { describe, expect, it } from "vitest";
 import { drawn } from "../../../../test/drawn.ts";
 import { idOf, numberOf, sample } from "../sample.ts";

@@ -7,8 +7,6 @@ import {
   TerminalError,
 } from "@holdfast/controller";
 import {
-  type Claim,
-  type ClaimRequest,
   type Message,
   type NewMessage,
   Outbox,
@@ -16,6 +14,7 @@ import {
   Relay,
   type RelayOptions,
 } from "@holdfast/outbox";
+import type { Claim, ClaimRequest } from "@holdfast/outbox/store";
 import { faultyStore, MemoryStore, type StoreFaults } from "@holdfast/outbox/testing";
 import { describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";

@@ -1,15 +1,14 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { type Logger, MemoryLock, silentLogger } from "@holdfast/controller";
 import {
-  type ClaimFilter,
   type Message,
-  type MessageOrder,
   Outbox,
   Recovery,
   Relay,
   type RelayOptions,
   Retention,
 } from "@holdfast/outbox";
+import type { ClaimFilter, MessageOrder } from "@holdfast/outbox/store";
 import { faultyStore, MemoryStore } from "@holdfast/outbox/testing";
 import { describe, expect, it } from "vitest";
 import { sample } from "../sample.ts";

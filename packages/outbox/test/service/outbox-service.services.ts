@@ -1,7 +1,8 @@
 import { silentLogger } from "@holdfast/controller";
-import type { OutboxService, OutboxServiceOptions, Queryable } from "@holdfast/outbox";
+import type { OutboxService, OutboxServiceOptions } from "@holdfast/outbox";
 import { MySqlOutbox } from "@holdfast/outbox/mysql";
 import { PostgresOutbox } from "@holdfast/outbox/postgres";
+import type { Queryable } from "@holdfast/outbox/store";
 import { RecordingPublisher } from "@holdfast/outbox/testing";
 import { createPool } from "mysql2/promise";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -7,7 +7,7 @@ import {
   MemoryStore,
   RecordingPublisher,
 } from "@holdfast/outbox/testing";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { describe, expect, it } from "vitest";
 import { idOf, sample } from "../sample.ts";
 

@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { silentLogger } from "@holdfast/controller";
-import type { OutboxService, OutboxServiceOptions, Queryable } from "@holdfast/outbox";
+import type { OutboxService, OutboxServiceOptions } from "@holdfast/outbox";
 import * as mysql from "@holdfast/outbox/mysql";
 import * as postgres from "@holdfast/outbox/postgres";
+import type { Queryable } from "@holdfast/outbox/store";
 import { RecordingPublisher } from "@holdfast/outbox/testing";
 import { createPool } from "mysql2/promise";
 import pg from "pg";

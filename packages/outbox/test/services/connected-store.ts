@@ -1,4 +1,4 @@
-import type { Database, OutboxStore, Queryable } from "@holdfast/outbox";
+import type { Database, OutboxStore, Queryable } from "@holdfast/outbox/store";
 import type { StoreUnderTest } from "../store/outbox-store.contract.ts";
 
 /** A store with connections of its own. */

@@ -3,7 +3,7 @@ import { createServer, type OutgoingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import { realClock } from "@holdfast/clock";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 
 /** What a receiver does with an attempt, how often in percent; the others get their effect and a 200. */
 const FAULTS = [

@@ -1,4 +1,4 @@
-import type { Database, OutboxStore, Queryable } from "@holdfast/outbox";
+import type { Database, OutboxStore, Queryable } from "@holdfast/outbox/store";
 import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import { createPool } from "mysql2/promise";
 import pg from "pg";

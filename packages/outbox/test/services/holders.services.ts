@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { Database, Queryable } from "@holdfast/outbox";
 import { MySqlStore, migrate as migrateMySql } from "@holdfast/outbox/mysql";
 import { migrate, PostgresStore } from "@holdfast/outbox/postgres";
+import type { Database, Queryable } from "@holdfast/outbox/store";
 import { describe, it } from "vitest";
 import { oldEnough } from "../../../../services/redis.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";

@@ -1,6 +1,7 @@
 import { realClock } from "@holdfast/clock";
-import { type Claim, type Message, Relay } from "@holdfast/outbox";
+import { type Message, Relay } from "@holdfast/outbox";
 import { migrate, type PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
+import type { Claim } from "@holdfast/outbox/store";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";

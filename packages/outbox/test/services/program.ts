@@ -1,13 +1,7 @@
 import { PostgresLock } from "@holdfast/controller/postgres-lock";
-import {
-  Outbox,
-  type OutboxEvent,
-  type Publisher,
-  type Queryable,
-  Recovery,
-  Relay,
-} from "@holdfast/outbox";
+import { Outbox, type OutboxEvent, type Publisher, Recovery, Relay } from "@holdfast/outbox";
 import { PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
+import type { Queryable } from "@holdfast/outbox/store";
 import { poll, retry } from "@holdfast/wait";
 import { sample } from "../sample.ts";
 import { poolTo } from "./test-database.ts";

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
+import type { NewMessage } from "@holdfast/outbox";
 import type {
   Claim,
   Claimed,
   ClaimRequest,
   Database,
-  NewMessage,
   OutboxStore,
   Outcome,
   Queryable,
   Row,
-} from "@holdfast/outbox";
+} from "@holdfast/outbox/store";
 import { RELEASED } from "./released-statements.ts";
 
 /** The part of a store that a relay without recovery uses, with the statements of the version before. */

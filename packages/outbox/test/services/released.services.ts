@@ -1,8 +1,9 @@
 import { realClock } from "@holdfast/clock";
 import { MemoryLock, silentLogger } from "@holdfast/controller";
-import { type Database, type OutboxStore, type Queryable, Recovery, Relay } from "@holdfast/outbox";
+import { Recovery, Relay } from "@holdfast/outbox";
 import * as mysql from "@holdfast/outbox/mysql";
 import * as postgres from "@holdfast/outbox/postgres";
+import type { Database, OutboxStore, Queryable } from "@holdfast/outbox/store";
 import { poll } from "@holdfast/wait";
 import { describe, expect, it } from "vitest";
 import { makeDatabase } from "../../../../test/make-database.ts";

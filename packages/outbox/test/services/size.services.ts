@@ -1,5 +1,5 @@
-import type { OutboxStore, Queryable } from "@holdfast/outbox";
 import { migrate, type PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
+import type { OutboxStore, Queryable } from "@holdfast/outbox/store";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";

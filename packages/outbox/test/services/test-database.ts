@@ -1,5 +1,5 @@
-import type { Queryable } from "@holdfast/outbox";
 import { migrate, PgDatabase, PostgresStore } from "@holdfast/outbox/postgres";
+import type { Queryable } from "@holdfast/outbox/store";
 import pg from "pg";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { type ConnectedStore, connectedStore } from "./connected-store.ts";

@@ -1,4 +1,4 @@
-import type { Database, OutboxStore } from "@holdfast/outbox";
+import type { Database, OutboxStore } from "@holdfast/outbox/store";
 import { beforeAll, describe, expect, it } from "vitest";
 import { idOf } from "../sample.ts";
 

@@ -1,13 +1,12 @@
+import type { Message, NewMessage } from "@holdfast/outbox";
 import {
   type Claim,
   type Claimed,
   type Failure,
   isStaleFenceError,
-  type Message,
   type MessageOrder,
-  type NewMessage,
   type OutboxStore,
-} from "@holdfast/outbox";
+} from "@holdfast/outbox/store";
 import { beforeEach, describe, expect, it } from "vitest";
 import { errorOf } from "../../../../test/error-of.ts";
 import { deliver, fail, release } from "../outcomes.ts";

@@ -17,7 +17,7 @@ export interface ConnectAttempt {
   readonly timeout: number;
 
   /**
-   * Aborts with a {@link TimeoutError} after `timeout`, and with the reason of `options.signal` when
+   * Aborts with a `TimeoutError` after `timeout`, and with the reason of `options.signal` when
    * that aborts. Close the socket then, and reject.
    */
   readonly signal: AbortSignal;
@@ -28,7 +28,7 @@ export interface ConnectRetry {
   /** Number of the attempt; see {@link ConnectAttempt.attempt}. */
   readonly attempt: number;
 
-  /** The error of the attempt; a {@link TimeoutError} if its timeout expired. */
+  /** The error of the attempt; a `TimeoutError` if its timeout expired. */
   readonly error: unknown;
 
   /** Milliseconds from now to the start of the next attempt; 0 if it starts at once. */
@@ -41,7 +41,7 @@ export interface ConnectOptions<Connection> {
   readonly signal: AbortSignal;
 
   /**
-   * Delays between the starts of attempts: a strategy, or the options of a {@link Backoff}.
+   * Delays between the starts of attempts: a strategy, or the options of a `Backoff`.
    *
    * @defaultValue `new GrpcBackoff()` of `@holdfast/wait/strategies`: 1 s, then ± 20 % around 1.6 s,
    * 2.56 s and so on up to 120 s
@@ -57,7 +57,7 @@ export interface ConnectOptions<Connection> {
   readonly minConnectTimeout?: number | undefined;
 
   /**
-   * Maximum delay that a {@link RetryAfterError} may demand, in milliseconds. At least 0; `Infinity` is
+   * Maximum delay that a `RetryAfterError` may demand, in milliseconds. At least 0; `Infinity` is
    * no limit. The delays of `backoff` stay as they are.
    *
    * @defaultValue `900_000`, 15 minutes

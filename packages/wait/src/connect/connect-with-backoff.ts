@@ -19,11 +19,11 @@ import { CONNECT_OPTIONS, ConnectionAttempts } from "./connection-attempts.ts";
  * | --- | --- |
  * | `connect` resolves | resolves with the connection |
  * | `connect` throws or rejects | calls `onRetry`, waits for the rest of the delay, calls `connect` again |
- * | `connect` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onRetry` |
- * | `connect` throws a {@link RetryAfterError}, or an error caused by one | like any error, but the next attempt does not start before the time it names |
+ * | `connect` throws a `TerminalError`, or an error caused by one | rejects with the error unchanged, without `onRetry` |
+ * | `connect` throws a `RetryAfterError`, or an error caused by one | like any error, but the next attempt does not start before the time it names |
  * | that error names `Infinity` | rejects with the error unchanged, without `onRetry` |
  * | the strategy throws | makes one more attempt; if it fails, rejects with the error of the strategy |
- * | an attempt exceeds its timeout | aborts its signal; the attempt fails with a {@link TimeoutError} |
+ * | an attempt exceeds its timeout | aborts its signal; the attempt fails with a `TimeoutError` |
  * | `connect` resolves after its signal has aborted | calls `onLate` with the connection |
  * | `onRetry` throws or rejects | rejects with that error |
  * | `signal` is already aborted | rejects with `signal.reason`; `connect` is not called |
@@ -43,7 +43,7 @@ import { CONNECT_OPTIONS, ConnectionAttempts } from "./connection-attempts.ts";
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
- * import { connectWithBackoff } from "@holdfast/wait";
+ * import { connectWithBackoff } from "@holdfast/wait/connect";
  *
  * const clock = new FakeClock();
  * const { signal } = new AbortController();

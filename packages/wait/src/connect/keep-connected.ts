@@ -62,10 +62,10 @@ async function withOwnSignal(
  * | `use` resolves | connects again |
  * | `use` throws or rejects, with `onError` | calls `onError` with the error, connects again |
  * | `use` throws or rejects, without `onError` | rejects with the error unchanged |
- * | `use` throws a {@link TerminalError}, or an error caused by one | rejects with the error unchanged, without `onError` |
- * | `use` throws a {@link RetryAfterError}, or an error caused by one | like any error, but the next attempt does not start before the time it names, and at a random time after that, as above |
+ * | `use` throws a `TerminalError`, or an error caused by one | rejects with the error unchanged, without `onError` |
+ * | `use` throws a `RetryAfterError`, or an error caused by one | like any error, but the next attempt does not start before the time it names, and at a random time after that, as above |
  * | that error names `Infinity` | rejects with the error unchanged, without `onError` |
- * | `connect` throws or rejects | as in {@link connectWithBackoff}, including {@link TerminalError} and {@link RetryAfterError} |
+ * | `connect` throws or rejects | as in {@link connectWithBackoff}, including `TerminalError` and `RetryAfterError` |
  * | `signal` is already aborted | resolves; `connect` is not called |
  * | `signal` aborts without a connection | ends the attempt and resolves at once |
  * | `signal` aborts during `use` | waits for `use` to settle, then resolves |
@@ -87,7 +87,7 @@ async function withOwnSignal(
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
- * import { keepConnected } from "@holdfast/wait";
+ * import { keepConnected } from "@holdfast/wait/connect";
  *
  * const clock = new FakeClock();
  * const start = clock.monotonic();

@@ -24,7 +24,7 @@ export const defaultRandom: Random = () => Math.random();
  *
  * @example
  * ```ts
- * import { seededRandom } from "@holdfast/wait";
+ * import { seededRandom } from "@holdfast/wait/strategies";
  *
  * const first = seededRandom(42);
  * const second = seededRandom(42);

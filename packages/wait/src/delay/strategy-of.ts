@@ -15,7 +15,7 @@ import type { Random } from "./random.ts";
  *
  * @example
  * ```ts
- * import { strategyOf } from "@holdfast/wait";
+ * import { strategyOf } from "@holdfast/wait/strategies";
  *
  * const next = strategyOf("options.backoff", { duration: 100, factor: 2 }).delayFunc();
  * console.log([next(), next(), next()]); // => [ 100, 200, 400 ]

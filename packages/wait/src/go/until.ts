@@ -57,7 +57,7 @@ export interface JitterUntilOptions extends PeriodicOptions {
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
- * import { seededRandom } from "@holdfast/wait";
+ * import { seededRandom } from "@holdfast/wait/strategies";
  * import { jitterUntil } from "@holdfast/wait/go";
  *
  * const clock = new FakeClock();

@@ -56,7 +56,7 @@ export interface DeadlineOptions {
   readonly label?: string | undefined;
 
   /**
-   * Supplies the `cause` of the {@link TimeoutError}. Called once, when the timeout expires. `undefined` means no
+   * Supplies the `cause` of the `TimeoutError`. Called once, when the timeout expires. `undefined` means no
    * cause.
    *
    * @defaultValue none
@@ -64,7 +64,7 @@ export interface DeadlineOptions {
   readonly cause?: (() => unknown) | undefined;
 
   /**
-   * Message of the {@link TimeoutError}, or a function that makes it when the timeout expires.
+   * Message of the `TimeoutError`, or a function that makes it when the timeout expires.
    *
    * @defaultValue `timed out after ${timeout} ms`
    */
@@ -77,13 +77,13 @@ const TIMES = new WeakMap<AbortSignal, () => number>();
 /**
  * Returns how long work under a signal may still take, for a step that must end before the whole does.
  *
- * @param signal - of an attempt, of {@link withTimeout} or of a {@link Deadline}
+ * @param signal - of an attempt, of `withTimeout` or of a {@link Deadline}
  * @returns milliseconds until its deadline aborts it, at least 0. `Infinity` for any other signal, and without one
  * @throws TypeError if `signal` is neither a signal nor undefined
  *
  * @example
  * ```ts
- * import { Deadline, timeLeft } from "@holdfast/wait";
+ * import { Deadline, timeLeft } from "@holdfast/wait/limit";
  *
  * using deadline = new Deadline(5_000);
  * console.log(timeLeft(deadline.signal) > 4_000); // => true
@@ -95,24 +95,24 @@ export function timeLeft(signal: AbortSignal | undefined): number {
 }
 
 /**
- * A signal that aborts with another signal, or with a {@link TimeoutError} after `timeout`
+ * A signal that aborts with another signal, or with a `TimeoutError` after `timeout`
  * milliseconds. Disposal releases timer and listener; a signal that has not aborted by then stays so.
  *
  * Use it to give one limit to several steps, or to work that outlives the call that starts it. For one step,
- * {@link withTimeout} is shorter.
+ * `withTimeout` is shorter.
  *
  * | Event | `signal` of the deadline |
  * | --- | --- |
- * | the timeout expires | aborts with a {@link TimeoutError} |
+ * | the timeout expires | aborts with a `TimeoutError` |
  * | the parent aborts | aborts with its reason |
  * | the parent has aborted already | has aborted with its reason, also with a timeout of 0 |
- * | a timeout of 0 | has aborted with a {@link TimeoutError} |
+ * | a timeout of 0 | has aborted with a `TimeoutError` |
  * | a timeout of `Infinity` and a parent | is the parent itself |
  *
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
- * import { Deadline } from "@holdfast/wait";
+ * import { Deadline } from "@holdfast/wait/limit";
  *
  * const clock = new FakeClock();
  * const steps: string[] = [];

@@ -23,7 +23,7 @@ export const ENDS_WITHIN_OPTIONS: Kinds<EndsWithinOptions> = {
  * @example
  * ```ts
  * import { realClock } from "@holdfast/clock";
- * import { endsWithin } from "@holdfast/wait";
+ * import { endsWithin } from "@holdfast/wait/limit";
  *
  * const stop = (signal: AbortSignal) => realClock.sleep(60_000, { signal });
  * console.log(await endsWithin(stop, 10)); // => false

@@ -43,7 +43,8 @@ export interface BackoffManagerOptions {
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
- * import { Backoff, backoffManager, backoffUntil } from "@holdfast/wait";
+ * import { Backoff, backoffUntil } from "@holdfast/wait";
+ * import { backoffManager } from "@holdfast/wait/loop";
  *
  * const clock = new FakeClock();
  * const start = clock.monotonic();

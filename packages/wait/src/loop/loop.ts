@@ -117,7 +117,7 @@ export interface Done<Value> {
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
- * import { loop } from "@holdfast/wait";
+ * import { loop } from "@holdfast/wait/loop";
  *
  * const clock = new FakeClock();
  * const { signal } = new AbortController();

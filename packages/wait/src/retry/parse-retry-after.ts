@@ -18,7 +18,7 @@ const DATES = [
 /**
  * Parses a `Retry-After` header into a delay.
  *
- * {@link expectOk} does this for a response of `fetch`.
+ * `expectOk` does this for a response of `fetch`.
  *
  * Accepts the three date formats of RFC 9110. A year of two digits is at most 50 years in the future. The
  * leap second 23:59:60 is the first second of the next day. A date that does not exist is malformed; a
@@ -36,7 +36,7 @@ const DATES = [
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
- * import { parseRetryAfter } from "@holdfast/wait";
+ * import { parseRetryAfter } from "@holdfast/wait/limit";
  *
  * const clock = new FakeClock({ now: Date.UTC(2026, 0, 1) });
  * console.log(parseRetryAfter("120", clock)); // => 120000

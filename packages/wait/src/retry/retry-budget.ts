@@ -93,7 +93,8 @@ interface Part {
  * @example
  * ```ts
  * import { FakeClock } from "@holdfast/clock/testing";
- * import { RetryBudget, retry } from "@holdfast/wait";
+ * import { retry } from "@holdfast/wait";
+ * import { RetryBudget } from "@holdfast/wait/limit";
  *
  * const clock = new FakeClock(); // in production leave it out: the default is `realClock`
  * const budget = new RetryBudget({ share: 0.1, minPerSecond: 0 });

@@ -79,7 +79,7 @@ export interface BinaryExponentialBackoffOptions {
  *
  * @example
  * ```ts
- * import { seededRandom } from "@holdfast/wait";
+ * import { seededRandom } from "@holdfast/wait/strategies";
  * import { BinaryExponentialBackoff, isExcessiveCollisionsError } from "@holdfast/wait/strategies";
  *
  * // 51.2 µs: 512 bit times of a 10 Mbit/s Ethernet

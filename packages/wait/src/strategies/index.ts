@@ -1,10 +1,12 @@
 /**
- * Further shapes of delays: decorrelated and symmetric jitter, gRPC, IEEE 802.3.
+ * Further shapes of delays: decorrelated and symmetric jitter, gRPC, IEEE 802.3; and help for shapes of your own.
  *
  * @packageDocumentation
  */
 
 export type { SpreadOptions } from "../delay/capped-jitter.ts";
+export { seededRandom } from "../delay/random.ts";
+export { strategyOf } from "../delay/strategy-of.ts";
 export { AttemptBackoff, type AttemptBackoffOptions } from "./attempt-backoff.ts";
 export {
   BinaryExponentialBackoff,

@@ -1,11 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import {
-  type ConnectAttempt,
-  connectWithBackoff,
-  keepConnected,
-  seededRandom,
-} from "@holdfast/wait";
-import { GrpcBackoff } from "@holdfast/wait/strategies";
+import { type ConnectAttempt, connectWithBackoff, keepConnected } from "@holdfast/wait/connect";
+import { GrpcBackoff, seededRandom } from "@holdfast/wait/strategies";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 

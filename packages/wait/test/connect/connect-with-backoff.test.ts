@@ -1,10 +1,9 @@
+import { RetryAfterError, TerminalError } from "@holdfast/wait";
 import {
   type ConnectAttempt,
   type ConnectOptions,
   connectWithBackoff,
-  RetryAfterError,
-  TerminalError,
-} from "@holdfast/wait";
+} from "@holdfast/wait/connect";
 import { BinaryExponentialBackoff, ExcessiveCollisionsError } from "@holdfast/wait/strategies";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";

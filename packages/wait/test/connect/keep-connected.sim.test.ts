@@ -1,5 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { type BackoffStrategy, keepConnected, seededRandom } from "@holdfast/wait";
+import type { BackoffStrategy } from "@holdfast/wait";
+import { keepConnected } from "@holdfast/wait/connect";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, inject, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 

@@ -1,11 +1,10 @@
 import { FakeClock } from "@holdfast/clock/testing";
+import { RetryAfterError, TerminalError } from "@holdfast/wait";
 import {
   type ConnectAttempt,
   type KeepConnectedOptions,
   keepConnected,
-  RetryAfterError,
-  TerminalError,
-} from "@holdfast/wait";
+} from "@holdfast/wait/connect";
 import { BinaryExponentialBackoff, ExcessiveCollisionsError } from "@holdfast/wait/strategies";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";

@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Backoff, type BackoffOptions, jitter, seededRandom } from "@holdfast/wait";
+import { Backoff, type BackoffOptions, jitter } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import fc from "fast-check";
 import { it } from "vitest";
 import { ALMOST_ONE } from "../draws.ts";

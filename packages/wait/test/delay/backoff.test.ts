@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Backoff, type BackoffOptions, seededRandom } from "@holdfast/wait";
+import { Backoff, type BackoffOptions } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { ALMOST_ONE, draws } from "../draws.ts";
 import { firstDelays } from "../first-delays.ts";

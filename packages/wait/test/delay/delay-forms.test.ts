@@ -1,10 +1,11 @@
-import { Backoff, type BackoffStrategy, jitter, type Random, seededRandom } from "@holdfast/wait";
+import { Backoff, type BackoffStrategy, jitter, type Random } from "@holdfast/wait";
 import {
   AttemptBackoff,
   BinaryExponentialBackoff,
   DecorrelatedJitterBackoff,
   GrpcBackoff,
   SymmetricJitterBackoff,
+  seededRandom,
 } from "@holdfast/wait/strategies";
 import fc from "fast-check";
 import { describe, expect, inject, it, vi } from "vitest";

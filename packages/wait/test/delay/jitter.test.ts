@@ -1,4 +1,5 @@
-import { Jitter, jitter, seededRandom } from "@holdfast/wait";
+import { Jitter, jitter } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, it, vi } from "vitest";
 import { ALMOST_ONE } from "../draws.ts";
 

@@ -1,4 +1,5 @@
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { describe, expect, it } from "vitest";
 
 const take = (count: number, random: Random) => Array.from({ length: count }, random);

@@ -1,4 +1,4 @@
-import { Deadline, timeLeft } from "@holdfast/wait";
+import { Deadline, timeLeft } from "@holdfast/wait/limit";
 import { expect, it } from "vitest";
 import { youngGarbageKept } from "../../../../test/collect-garbage.ts";
 

@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Backoff, type BackoffStrategy, backoffManager } from "@holdfast/wait";
+import { Backoff, type BackoffStrategy } from "@holdfast/wait";
+import { backoffManager } from "@holdfast/wait/loop";
 import { beforeEach, expect, it } from "vitest";
 import { nextDelay } from "../next-delay.ts";
 

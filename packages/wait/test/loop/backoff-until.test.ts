@@ -2,11 +2,11 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { FakeClock } from "@holdfast/clock/testing";
 import {
   type BackoffManager,
-  backoffManager,
   backoffUntil,
   ExponentialBackoffManager,
   JitteredBackoffManager,
 } from "@holdfast/wait";
+import { backoffManager } from "@holdfast/wait/loop";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, type TimelineEvent, timelineOf } from "../../../../test/timeline.ts";

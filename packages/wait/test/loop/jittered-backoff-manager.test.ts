@@ -1,9 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import {
-  JitteredBackoffManager,
-  type JitteredBackoffManagerOptions,
-  seededRandom,
-} from "@holdfast/wait";
+import { JitteredBackoffManager, type JitteredBackoffManagerOptions } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { beforeEach, expect, it, vi } from "vitest";
 import { draws } from "../draws.ts";
 import { nextDelay } from "../next-delay.ts";

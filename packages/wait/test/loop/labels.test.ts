@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { connectWithBackoff, poll, retry } from "@holdfast/wait";
+import { poll, retry } from "@holdfast/wait";
+import { connectWithBackoff } from "@holdfast/wait/connect";
 import { pollUntil } from "@holdfast/wait/go";
 import { expect, it } from "vitest";
 

@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { Backoff, backoffManager, type LoopManager, type LoopWork, loop } from "@holdfast/wait";
+import { Backoff } from "@holdfast/wait";
+import { backoffManager, type LoopManager, type LoopWork, loop } from "@holdfast/wait/loop";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { type Timeline, timelineOf } from "../../../../test/timeline.ts";

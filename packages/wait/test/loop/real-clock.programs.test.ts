@@ -2,11 +2,11 @@ import { realClock } from "@holdfast/clock";
 import {
   Backoff,
   type BackoffManager,
-  backoffManager,
   ExponentialBackoffManager,
   JitteredBackoffManager,
 } from "@holdfast/wait";
 import { nonSlidingUntil, until } from "@holdfast/wait/go";
+import { backoffManager } from "@holdfast/wait/loop";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { FakeClock } from "@holdfast/clock/testing";
-import { type EveryOptions, every, seededRandom } from "@holdfast/wait";
+import { type EveryOptions, every } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { install } from "@sinonjs/fake-timers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

@@ -1,5 +1,5 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { parseRetryAfter } from "@holdfast/wait";
+import { parseRetryAfter } from "@holdfast/wait/limit";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 /** A date without a zone must not be parsed in the zone of the machine. */

@@ -1,5 +1,6 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { poll, RetryAfterError, RetryBudget, retry, TerminalError } from "@holdfast/wait";
+import { poll, RetryAfterError, retry, TerminalError } from "@holdfast/wait";
+import { RetryBudget } from "@holdfast/wait/limit";
 import { beforeEach, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { errorOf } from "../../../../test/error-of.ts";

@@ -1,11 +1,13 @@
 import { FakeClock } from "@holdfast/clock/testing";
-import { backoffManager, backoffUntil, seededRandom } from "@holdfast/wait";
+import { backoffUntil } from "@holdfast/wait";
 import { delayUntil } from "@holdfast/wait/go";
+import { backoffManager } from "@holdfast/wait/loop";
 import {
   BinaryExponentialBackoff,
   type BinaryExponentialBackoffOptions,
   ExcessiveCollisionsError,
   expectedSlots,
+  seededRandom,
 } from "@holdfast/wait/strategies";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";

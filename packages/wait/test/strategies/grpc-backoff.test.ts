@@ -1,5 +1,9 @@
-import { seededRandom } from "@holdfast/wait";
-import { GrpcBackoff, type GrpcBackoffOptions, grpcBackoff } from "@holdfast/wait/strategies";
+import {
+  GrpcBackoff,
+  type GrpcBackoffOptions,
+  grpcBackoff,
+  seededRandom,
+} from "@holdfast/wait/strategies";
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
 import { ALMOST_ONE } from "../draws.ts";

@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { type Counted, type Measured, type MetricSink, SetGauge } from "@holdfast/kit";
 import type { Claim } from "../store/claim.ts";
 import type { OutboxEvent } from "../task.ts";
 
@@ -18,100 +18,86 @@ const OUTCOMES = [
 
 /** The metrics that events drive. */
 export class EventFamilies {
-  readonly #attempts: Counter<"outcome">;
-  readonly #topicAttempts: Counter<"topic" | "outcome">;
-  readonly #held: Gauge<"topic" | "reason">;
+  readonly #attempts: Counted<"outcome">;
+  readonly #topicAttempts: Counted<"topic" | "outcome">;
+  readonly #held: SetGauge<"topic" | "reason">;
   /** The topics with a label of their own. */
   readonly #topics = new Set<string>();
   readonly #topicLabels: number;
-  readonly #claimed: Counter;
-  readonly #claimDuration: Histogram;
-  readonly #invalid: Counter;
-  readonly #removed: Counter;
-  readonly #errors: Counter;
-  readonly #register: Registry;
-  /** Made with its first value: a 0 would be a measurement. */
-  #clock: Gauge | undefined;
-  #listening: Gauge | undefined;
+  readonly #claimed: Counted<never>;
+  readonly #claimDuration: Measured<never>;
+  readonly #invalid: Counted<never>;
+  readonly #removed: Counted<never>;
+  readonly #errors: Counted<never>;
+  readonly #clock: SetGauge;
+  readonly #listening: SetGauge;
 
-  constructor(register: Registry, topicLabels: number) {
-    this.#register = register;
+  constructor(sink: MetricSink, topicLabels: number) {
     this.#topicLabels = topicLabels;
-    const registers = [register];
-    this.#attempts = new Counter({
-      registers,
+    this.#attempts = sink.counter({
       labelNames: ["outcome"],
       name: "outbox_attempts_total",
       help: "Number of attempts that have ended, by outcome",
     });
-    for (const outcome of OUTCOMES) this.#attempts.inc({ outcome }, 0);
-    this.#topicAttempts = new Counter({
-      registers,
+    for (const outcome of OUTCOMES) this.#attempts.add({ outcome }, 0);
+    this.#topicAttempts = sink.counter({
       labelNames: ["topic", "outcome"],
       name: "outbox_topic_attempts_total",
       help: "Number of attempts that have ended, by topic and outcome",
     });
-    this.#held = new Gauge({
-      registers,
+    this.#held = new SetGauge(sink, {
       labelNames: ["topic", "reason"],
       name: "outbox_topic_held",
       help: "Whether the relay of this process holds the topic: 1 or 0",
     });
-    this.#claimed = new Counter({
-      registers,
+    this.#claimed = sink.counter({
       name: "outbox_claimed_total",
       help: "Number of messages that were claimed",
     });
-    this.#claimDuration = new Histogram({
-      registers,
+    this.#claimDuration = sink.histogram({
       buckets: BUCKETS,
       name: "outbox_claim_duration_seconds",
       help: "Seconds that a request for messages took",
     });
-    this.#invalid = new Counter({
-      registers,
+    this.#invalid = sink.counter({
       name: "outbox_invalid_rows_total",
       help: "Number of rows that are not messages",
     });
-    this.#removed = new Counter({
-      registers,
+    this.#removed = sink.counter({
       name: "outbox_removed_total",
       help: "Number of delivered messages that were removed",
     });
-    this.#errors = new Counter({
-      registers,
+    this.#errors = sink.counter({
       name: "outbox_store_errors_total",
       help: "Number of requests to the store that have failed",
+    });
+    this.#clock = new SetGauge(sink, {
+      name: "outbox_clock_ahead_seconds",
+      help: "Seconds that the clock of this process is ahead of that of the database",
+    });
+    this.#listening = new SetGauge(sink, {
+      name: "outbox_listening",
+      help: "Whether the relay hears of messages that other processes save: 1, or 0 if it only polls",
     });
   }
 
   count(event: OutboxEvent): void {
     switch (event.type) {
       case "claimed":
-        this.#claimed.inc(event.count);
-        this.#claimDuration.observe(event.duration / 1_000);
+        this.#claimed.add({}, event.count);
+        this.#claimDuration.record({}, event.duration / 1_000);
         break;
       case "invalid":
-        this.#invalid.inc();
+        this.#invalid.add({});
         break;
       case "removed":
-        this.#removed.inc(event.count);
+        this.#removed.add({}, event.count);
         break;
       case "clock":
-        this.#clock ??= new Gauge({
-          registers: [this.#register],
-          name: "outbox_clock_ahead_seconds",
-          help: "Seconds that the clock of this process is ahead of that of the database",
-        });
-        this.#clock.set(event.ahead / 1_000);
+        this.#clock.set({}, event.ahead / 1_000);
         break;
       case "listening":
-        this.#listening ??= new Gauge({
-          registers: [this.#register],
-          name: "outbox_listening",
-          help: "Whether the relay hears of messages that other processes save: 1, or 0 if it only polls",
-        });
-        this.#listening.set(Number(event.isListening));
+        this.#listening.set({}, Number(event.isListening));
         break;
       case "opened":
       case "closed":
@@ -124,7 +110,7 @@ export class EventFamilies {
       case "restricted":
         break; // The gauge of the store tells, at each scrape.
       case "error":
-        this.#errors.inc();
+        this.#errors.add({});
         break;
       case "expired":
         // The last expired claim is reported as `dead` too.
@@ -136,8 +122,8 @@ export class EventFamilies {
   }
 
   #ended({ message }: Claim, outcome: (typeof OUTCOMES)[number]): void {
-    this.#attempts.inc({ outcome });
-    this.#topicAttempts.inc({ topic: this.#labelOf(message.topic), outcome });
+    this.#attempts.add({ outcome });
+    this.#topicAttempts.add({ topic: this.#labelOf(message.topic), outcome });
   }
 
   /** Topics without a label of their own have no gauge: several share that label. */

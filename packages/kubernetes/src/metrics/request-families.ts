@@ -1,4 +1,4 @@
-import { Counter, Histogram, type Registry } from "prom-client";
+import type { Counted, Measured, MetricSink } from "@holdfast/kit";
 import type { RequestMetric } from "../kubernetes-metrics.ts";
 
 /** From 5 ms to a minute, as client-go has them. */
@@ -6,34 +6,29 @@ const BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 
 /** The metrics of all requests of a registry. */
 export class RequestFamilies {
-  readonly #total: Counter<"code" | "method">;
-  readonly #duration: Histogram<"verb">;
-  readonly #skipped: Counter<"name">;
-  readonly #migrated: Counter<"name" | "result">;
+  readonly #total: Counted<"code" | "method">;
+  readonly #duration: Measured<"verb">;
+  readonly #skipped: Counted<"name">;
+  readonly #migrated: Counted<"name" | "result">;
 
-  constructor(register: Registry) {
-    const registers = [register];
-    this.#total = new Counter({
-      registers,
+  constructor(sink: MetricSink) {
+    this.#total = sink.counter({
       labelNames: ["code", "method"],
       name: "rest_client_requests_total",
       help: "Number of requests to the API server, by status code and method",
     });
-    this.#duration = new Histogram({
-      registers,
+    this.#duration = sink.histogram({
       labelNames: ["verb"],
       buckets: BUCKETS,
       name: "rest_client_request_duration_seconds",
       help: "Seconds from a request to the head of its response, by method",
     });
-    this.#skipped = new Counter({
-      registers,
+    this.#skipped = sink.counter({
       labelNames: ["name"],
       name: "client_skipped_applies_total",
       help: "Number of applies that were not sent because they would have changed nothing, by resource",
     });
-    this.#migrated = new Counter({
-      registers,
+    this.#migrated = sink.counter({
       labelNames: ["name", "result"],
       name: "storage_migration_objects_total",
       help: "Number of objects that a migration of the stored version has patched, by resource and result",
@@ -41,15 +36,15 @@ export class RequestFamilies {
   }
 
   migrate(name: string, result: string): void {
-    this.#migrated.inc({ name, result });
+    this.#migrated.add({ name, result });
   }
 
   count({ method, code, duration }: RequestMetric): void {
-    this.#total.inc({ code, method });
-    this.#duration.observe({ verb: method }, duration / 1_000);
+    this.#total.add({ code, method });
+    this.#duration.record({ verb: method }, duration / 1_000);
   }
 
   skip(name: string): void {
-    this.#skipped.inc({ name });
+    this.#skipped.add({ name });
   }
 }

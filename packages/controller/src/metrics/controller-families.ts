@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { type Counted, type Measured, type MetricSink, SetGauge } from "@holdfast/kit";
 import type { ControllerMetrics, ReconcileOutcome } from "../controller-metrics.ts";
 
 /** From 5 ms to a minute, as in controller-runtime. */
@@ -20,52 +20,51 @@ const LABELS: Record<ReconcileOutcome, string> = {
 
 type Label = "controller";
 
-/** The metrics of all controllers of a registry. */
+/** The metrics of all controllers. */
 export class ControllerFamilies {
-  readonly #total: Counter<Label | "result">;
-  readonly #errors: Counter<Label>;
-  readonly #terminalErrors: Counter<Label>;
-  readonly #timeouts: Counter<Label>;
-  readonly #time: Histogram<Label>;
-  readonly #maxWorkers: Gauge<Label>;
-  readonly #activeWorkers: Gauge<Label>;
+  readonly #total: Counted<Label | "result">;
+  readonly #errors: Counted<Label>;
+  readonly #terminalErrors: Counted<Label>;
+  readonly #timeouts: Counted<Label>;
+  readonly #time: Measured<Label>;
+  readonly #maxWorkers: SetGauge<Label>;
+  readonly #activeWorkers: SetGauge<Label>;
 
-  constructor(register: Registry) {
-    const common = { labelNames: ["controller"] as const, registers: [register] };
-    this.#total = new Counter({
-      ...common,
+  constructor(sink: MetricSink) {
+    const labelNames = ["controller"] as const;
+    this.#total = sink.counter({
       labelNames: ["controller", "result"],
       name: "controller_runtime_reconcile_total",
       help: "Number of reconciles that have ended, by controller and result",
     });
-    this.#errors = new Counter({
-      ...common,
+    this.#errors = sink.counter({
+      labelNames,
       name: "controller_runtime_reconcile_errors_total",
       help: "Number of reconciles that have ended with an error, by controller",
     });
-    this.#terminalErrors = new Counter({
-      ...common,
+    this.#terminalErrors = sink.counter({
+      labelNames,
       name: "controller_runtime_terminal_reconcile_errors_total",
       help: "Number of reconciles that have ended with a terminal error, by controller",
     });
-    this.#timeouts = new Counter({
-      ...common,
+    this.#timeouts = sink.counter({
+      labelNames,
       name: "controller_runtime_reconcile_timeouts_total",
       help: "Number of reconciles whose timeout expired, by controller",
     });
-    this.#time = new Histogram({
-      ...common,
+    this.#time = sink.histogram({
+      labelNames,
       buckets: BUCKETS,
       name: "controller_runtime_reconcile_time_seconds",
       help: "Seconds that a reconcile took, by controller",
     });
-    this.#maxWorkers = new Gauge({
-      ...common,
+    this.#maxWorkers = new SetGauge(sink, {
+      labelNames,
       name: "controller_runtime_max_concurrent_reconciles",
       help: "Maximum number of reconciles at a time, by controller",
     });
-    this.#activeWorkers = new Gauge({
-      ...common,
+    this.#activeWorkers = new SetGauge(sink, {
+      labelNames,
       name: "controller_runtime_active_workers",
       help: "Number of workers that are busy now, by controller",
     });
@@ -73,20 +72,20 @@ export class ControllerFamilies {
 
   controller(controller: string): ControllerMetrics {
     const labels = { controller };
-    for (const result of Object.values(LABELS)) this.#total.inc({ controller, result }, 0);
+    for (const result of Object.values(LABELS)) this.#total.add({ controller, result }, 0);
     for (const counter of [this.#errors, this.#terminalErrors, this.#timeouts])
-      counter.inc(labels, 0);
+      counter.add(labels, 0);
     this.#time.zero(labels);
-    this.#activeWorkers.inc(labels, 0);
+    this.#activeWorkers.add(labels, 0);
     return {
       reconciled: (result, duration, isLate) => {
-        this.#total.inc({ controller, result: LABELS[result] });
-        this.#time.observe(labels, duration / 1_000);
-        if (isLate) this.#timeouts.inc(labels);
-        if (LABELS[result] === "error") this.#errors.inc(labels);
-        if (result === "terminal" || result === "gave_up") this.#terminalErrors.inc(labels);
+        this.#total.add({ controller, result: LABELS[result] });
+        this.#time.record(labels, duration / 1_000);
+        if (isLate) this.#timeouts.add(labels);
+        if (LABELS[result] === "error") this.#errors.add(labels);
+        if (result === "terminal" || result === "gave_up") this.#terminalErrors.add(labels);
       },
-      activeWorkers: (change) => this.#activeWorkers.inc(labels, change),
+      activeWorkers: (change) => this.#activeWorkers.add(labels, change),
       maxWorkers: (count) => this.#maxWorkers.set(labels, count),
     };
   }

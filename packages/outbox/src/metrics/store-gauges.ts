@@ -1,15 +1,14 @@
 import type { Clock } from "@holdfast/clock";
+import type { Metric, MetricSink, Sample } from "@holdfast/kit";
 import { withTimeout } from "@holdfast/wait";
-import { Gauge, type Registry } from "prom-client";
 import { BACKLOG_LIMIT, type Backlog, type OutboxStore } from "../store/outbox-store.ts";
 
-/** Options for {@link storeGauges}. */
-export interface StoreGaugesOptions {
+/** What each scrape reads, and for how long. */
+export interface StoreReading {
   readonly store: Pick<
     OutboxStore<never>,
     "backlog" | "nextDue" | "oldest" | "pausedTopics" | "restriction"
   >;
-  readonly register: Registry;
   readonly storeTimeout: number;
   readonly clock: Clock;
 }
@@ -23,9 +22,8 @@ interface Reading {
   readonly isRestricted: boolean;
 }
 
-/** Registers the gauges that each scrape reads from the store, all from one reading. */
-export function storeGauges({ register, ...options }: StoreGaugesOptions): void {
-  const registers = [register];
+/** Adds the gauges that each scrape reads from the store, all from one reading. */
+export function storeGauges(sink: MetricSink, options: StoreReading): void {
   let reading: Promise<Reading | undefined> | undefined;
   const read = async (): Promise<Reading | undefined> => {
     reading ??= readingOf(options).finally(() => {
@@ -33,58 +31,52 @@ export function storeGauges({ register, ...options }: StoreGaugesOptions): void 
     });
     return await reading;
   };
-  new Gauge({
-    registers,
+  /** A gauge without a sample while the store is away. */
+  const gauge = (metric: Metric<never>, measure: (found: Reading) => number): void =>
+    sink.gauge<never>({
+      ...metric,
+      read: async () => {
+        const found = await read();
+        return found === undefined ? [] : [[{}, measure(found)]];
+      },
+    });
+  sink.gauge({
     labelNames: ["status"],
     name: "outbox_messages",
     help: `Messages that are pending, retrying or dead, by status; ${BACKLOG_LIMIT} stands for as many or more`,
-    async collect() {
-      const found = await read();
-      this.reset();
-      for (const [status, count] of Object.entries(found?.backlog ?? {}))
-        this.set({ status }, count);
-    },
+    read: async () =>
+      Object.entries((await read())?.backlog ?? {}).map(
+        ([status, count]): Sample<"status"> => [{ status }, count],
+      ),
   });
-  new Gauge({
-    registers,
-    name: "outbox_oldest_due_age_seconds",
-    help: "Seconds that the oldest due message has waited, 0 if none is due",
-    async collect() {
-      const found = await read();
-      if (found === undefined) this.remove();
-      else this.set(found.dueAge);
+  gauge(
+    {
+      name: "outbox_oldest_due_age_seconds",
+      help: "Seconds that the oldest due message has waited, 0 if none is due",
     },
-  });
+    ({ dueAge }) => dueAge,
+  );
   if (options.store.oldest !== undefined)
-    new Gauge({
-      registers,
-      name: "outbox_oldest_age_seconds",
-      help: "Seconds since the oldest message that is neither delivered nor dead was saved, 0 without one",
-      async collect() {
-        const found = await read();
-        if (found === undefined) this.remove();
-        else this.set(found.age);
+    gauge(
+      {
+        name: "outbox_oldest_age_seconds",
+        help: "Seconds since the oldest message that is neither delivered nor dead was saved, 0 without one",
       },
-    });
-  new Gauge({
-    registers,
+      ({ age }) => age,
+    );
+  sink.gauge<never>({
     name: "outbox_store_up",
     help: "Whether the store responded to this scrape: 1 or 0",
-    async collect() {
-      this.set((await read()) === undefined ? 0 : 1);
-    },
+    read: async () => [[{}, (await read()) === undefined ? 0 : 1]],
   });
   if (options.store.restriction === undefined) return;
-  new Gauge({
-    registers,
-    name: "outbox_restricted",
-    help: "Whether row level security may hide messages from this store: 1 or 0",
-    async collect() {
-      const found = await read();
-      if (found === undefined) this.remove();
-      else this.set(Number(found.isRestricted));
+  gauge(
+    {
+      name: "outbox_restricted",
+      help: "Whether row level security may hide messages from this store: 1 or 0",
     },
-  });
+    ({ isRestricted }) => Number(isRestricted),
+  );
 }
 
 /** Undefined if the store fails, or does not respond in time. */
@@ -92,7 +84,7 @@ async function readingOf({
   store,
   storeTimeout,
   clock,
-}: Omit<StoreGaugesOptions, "register">): Promise<Reading | undefined> {
+}: StoreReading): Promise<Reading | undefined> {
   const query = async (signal: AbortSignal): Promise<Reading> => {
     const exceptTopics = (await store.pausedTopics?.(signal)) ?? [];
     const [{ pending, retrying, dead }, due, oldest, restriction] = await Promise.all([

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from "prom-client";
+import type { MetricSink } from "@holdfast/kit";
 
 /** A candidate for leadership, such as a `LeaderElector`. */
 export interface Candidate {
@@ -6,20 +6,17 @@ export interface Candidate {
   readonly isLeader: boolean;
 }
 
-/** Leadership of all candidates in a registry. */
+/** Leadership of all candidates. */
 export class LeadershipGauge {
   readonly #candidates = new Map<string, Candidate>();
 
-  constructor(register: Registry) {
-    const candidates = this.#candidates;
-    new Gauge({
-      registers: [register],
+  constructor(sink: MetricSink) {
+    sink.gauge({
       labelNames: ["name"],
       name: "leader_election_master_status",
       help: "Whether this process leads: 1 for the leader, 0 for a candidate. The label name is that of the lease; group by it",
-      collect() {
-        for (const [name, { isLeader }] of candidates) this.set({ name }, isLeader ? 1 : 0);
-      },
+      read: () =>
+        [...this.#candidates].map(([name, { isLeader }]) => [{ name }, isLeader ? 1 : 0] as const),
     });
   }
 

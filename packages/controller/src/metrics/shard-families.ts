@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { MetricSink } from "@holdfast/kit";
 
 /** Slots of a process, such as `Shards`. */
 export interface ShardedProcess {
@@ -17,37 +17,32 @@ export interface ShardedProcess {
   };
 }
 
-/** Slots of all processes in a registry. */
+/** Slots of all processes. */
 export class ShardFamilies {
   readonly #shards = new Map<string, ShardedProcess>();
 
-  constructor(register: Registry) {
-    const shards = this.#shards;
-    const registers = [register];
-    new Gauge({
-      registers,
+  constructor(sink: MetricSink) {
+    sink.gauge({
       labelNames: ["name", "state"],
       name: "shards_slots",
       help: "Slots by state: held by this process, of these giving, wanted from another process, free as last seen",
-      collect() {
-        for (const [name, one] of shards) {
-          const { held, giving, wanted, free } = one.status();
-          this.set({ name, state: "held" }, held.length);
-          this.set({ name, state: "giving" }, giving.length);
-          this.set({ name, state: "wanted" }, wanted === undefined ? 0 : 1);
-          this.set({ name, state: "free" }, free.length);
-        }
-      },
+      read: () =>
+        [...this.#shards].flatMap(([name, shards]) => {
+          const { held, giving, wanted, free } = shards.status();
+          return [
+            [{ name, state: "held" }, held.length] as const,
+            [{ name, state: "giving" }, giving.length] as const,
+            [{ name, state: "wanted" }, wanted === undefined ? 0 : 1] as const,
+            [{ name, state: "free" }, free.length] as const,
+          ];
+        }),
     });
-    new Counter({
-      registers,
+    sink.total({
       labelNames: ["name"],
       name: "shards_taken_total",
       help: "Slots that this process has taken",
-      collect() {
-        this.reset();
-        for (const [name, one] of shards) this.inc({ name }, one.status().taken);
-      },
+      read: () =>
+        [...this.#shards].map(([name, shards]) => [{ name }, shards.status().taken] as const),
     });
   }
 

@@ -1,44 +1,35 @@
-import { Gauge, type Registry } from "prom-client";
+import type { MetricSink } from "@holdfast/kit";
 import type { InformerStatus } from "../cluster/cluster-status.ts";
 
 /** Gauges of informers, read at each scrape. Informers of one resource are added up. */
 export class InformerGauges {
   #read: () => readonly InformerStatus[] = () => [];
 
-  constructor(register: Registry) {
-    const common = { labelNames: ["resource"] as const, registers: [register] };
-    const byResource = (): Map<string, InformerStatus[]> => groupByResource(this.#read());
-    new Gauge({
-      ...common,
+  constructor(sink: MetricSink) {
+    const labelNames = ["resource"] as const;
+    /** A sample of each resource, without those of which nothing is known. */
+    const each = (measure: (informers: readonly InformerStatus[]) => number | undefined) =>
+      [...groupByResource(this.#read())].flatMap(([resource, informers]) => {
+        const value = measure(informers);
+        return value === undefined ? [] : [[{ resource }, value] as const];
+      });
+    sink.gauge({
+      labelNames,
       name: "informer_objects",
       help: "Number of objects in the cache now, by resource",
-      collect() {
-        this.reset();
-        for (const [resource, informers] of byResource())
-          this.set({ resource }, sum(informers.map(({ size }) => size)));
-      },
+      read: () => each((informers) => sum(informers.map(({ size }) => size))),
     });
-    new Gauge({
-      ...common,
+    sink.gauge({
+      labelNames,
       name: "informer_synced",
       help: "Whether the first list of every informer is complete: 1 or 0, by resource",
-      collect() {
-        this.reset();
-        for (const [resource, informers] of byResource())
-          this.set({ resource }, informers.every(({ hasSynced }) => hasSynced) ? 1 : 0);
-      },
+      read: () => each((informers) => Number(informers.every(({ hasSynced }) => hasSynced))),
     });
-    new Gauge({
-      ...common,
+    sink.gauge({
+      labelNames,
       name: "informer_age_seconds",
       help: "Seconds since the last event or bookmark of a watch of the resource, or its last complete list; a bookmark arrives about once a minute. Absent before the first list",
-      collect() {
-        this.reset();
-        for (const [resource, informers] of byResource()) {
-          const age = ageOf(informers);
-          if (age !== undefined) this.set({ resource }, age / 1_000);
-        }
-      },
+      read: () => each(ageOf),
     });
   }
 
@@ -58,10 +49,10 @@ function groupByResource(informers: readonly InformerStatus[]): Map<string, Info
   return groups;
 }
 
-/** Milliseconds since the quietest watch has heard something. Undefined if one never has. */
+/** Seconds since the quietest watch has heard something. Undefined if one never has. */
 function ageOf(informers: readonly InformerStatus[]): number | undefined {
   const ages = informers.flatMap(({ reflectors }) => reflectors.map(({ silentFor }) => silentFor));
-  return ages.includes(null) ? undefined : Math.max(...(ages as number[]));
+  return ages.includes(undefined) ? undefined : Math.max(...(ages as number[])) / 1_000;
 }
 
 function sum(numbers: readonly number[]): number {
