@@ -132,7 +132,7 @@ const own = {
   ),
   batchSize: all(count, outside("a number from 1 to 500", 501)),
   breaker: "BREAKER_OPTIONS",
-  headers: data<root.MessageHeaders>({}),
+  headers: data<stores.MessageHeaders>({}),
   payload: all(
     refuses("RangeError: message.payload must be a JSON value", undefined, f, Symbol("s"), 1n),
     refuses(

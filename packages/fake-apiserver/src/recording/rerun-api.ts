@@ -1,7 +1,7 @@
 import type { Timer } from "@holdfast/clock";
 import type { FakeClock } from "@holdfast/clock/testing";
 import type { KubeRequest, KubeResponse } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { isOrphan, placesOf } from "../explore/garbage-collector.ts";
 import {
   isEqual,

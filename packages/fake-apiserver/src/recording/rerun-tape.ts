@@ -6,7 +6,8 @@ import {
   type SeamTimer,
   Tape,
 } from "@holdfast/controller/recording";
-import { type Random, seededRandom } from "@holdfast/wait";
+import type { Random } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import type { Incident, RecordedCall } from "./incident.ts";
 
 export interface RerunTapeOptions {

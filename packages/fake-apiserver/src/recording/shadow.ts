@@ -9,7 +9,7 @@ import {
   runOperator,
   type StartWork,
 } from "@holdfast/kubernetes";
-import { seededRandom } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { resourceList } from "../server/kinds.ts";
 import type { Normalise } from "../server/normal-form.ts";
 import { Incident } from "./incident.ts";

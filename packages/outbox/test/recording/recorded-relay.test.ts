@@ -3,7 +3,8 @@ import { silentLogger } from "@holdfast/controller";
 import { openRecording, Player, Recorder, type Tape } from "@holdfast/controller/recording";
 import { messageCodec, type Publisher, Relay } from "@holdfast/outbox";
 import { faultyStore, MemoryStore, RecordingPublisher } from "@holdfast/outbox/testing";
-import { RetryAfterError, seededRandom, TerminalError } from "@holdfast/wait";
+import { RetryAfterError, TerminalError } from "@holdfast/wait";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 
