@@ -79,9 +79,12 @@ export class Segments {
   /** Writes all lines. Resolves when that is done, or has failed. */
   flush(): Promise<void> {
     this.#timer?.stop();
-    this.#flushing ??= this.#flush().finally(() => {
+    if (this.#flushing !== undefined) return this.#flushing;
+    const { clock } = this.#options;
+    const began = clock.monotonic();
+    this.#flushing = this.#flush().finally(() => {
       this.#flushing = undefined;
-      if (this.#lines.count > 0) this.#arm();
+      if (this.#lines.count > 0) this.#arm(clock.monotonic() - began); // they have waited as long
     });
     return this.#flushing;
   }
@@ -110,13 +113,13 @@ export class Segments {
     await this.#attempt(async () => await this.#end());
   }
 
-  #arm(): void {
+  #arm(waited = 0): void {
     const { clock, flushInterval } = this.#options;
     if (this.#timer?.active === true) return;
+    const left = Math.max(0, flushInterval - waited);
     const fire = (): void => void this.flush();
-    if (this.#timer !== undefined) this.#timer.reset(flushInterval);
-    else
-      this.#timer = clock.afterFunc(flushInterval, fire, { ref: false, label: "recording flush" });
+    if (this.#timer !== undefined) this.#timer.reset(left);
+    else this.#timer = clock.afterFunc(left, fire, { ref: false, label: "recording flush" });
   }
 
   async #flush(): Promise<void> {

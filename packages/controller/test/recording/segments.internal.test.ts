@@ -261,6 +261,41 @@ describe("Segments", () => {
     expect(clock.waiters()).toBe(0);
   });
 
+  it("writes a line that came during a slow write within the interval, too", async () => {
+    const clock = new FakeClock();
+    const { directory, segments } = open({ clock, flushInterval: 1_000 });
+    segments.write({ k: "T", n: 1 });
+    let release = (): void => {};
+    await onDisk(async (write) => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await write();
+    });
+    const flushing = segments.flush();
+    const isHeld = (before: () => void): Promise<unknown> =>
+      expect.poll(() => release !== before).toBe(true);
+    const none = release;
+    await isHeld(none); // the head
+    const head = release;
+    head();
+    await isHeld(head);
+    segments.write({ k: "T", n: 2 });
+    await clock.step(600);
+    release();
+    await flushing;
+    const lines = (): number =>
+      linesOf(join(directory, readdirSync(directory)[0] as string)).length;
+    const body = release;
+    await clock.step(399);
+    expect([clock.waiters(), lines()]).toEqual([1, 2]);
+    await clock.step(1);
+    await isHeld(body);
+    release();
+    await segments.close();
+    expect(lines()).toBe(3);
+  });
+
   it("keeps the segments of a process that had the same name before", async () => {
     const before = open();
     before.segments.write({ k: "T", n: 1 });
