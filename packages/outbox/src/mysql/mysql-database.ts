@@ -92,6 +92,8 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
   readonly #pool: MySqlPool;
   readonly #onError: (error: Error) => void;
   #hasFoundTransaction = false;
+  /** Why connections were lost. */
+  readonly #lost = new WeakMap<object, Error>();
 
   /**
    * @param pool - a new pool of `mysql2/promise`; ends with this object
@@ -104,7 +106,12 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
     this.#pool = pool;
     this.#onError = onError;
     // The pool listens for one error of each. A second one without a listener ends the process.
-    pool.on("connection", (connection) => connection.on("error", onError));
+    pool.on("connection", (connection) =>
+      connection.on("error", (error) => {
+        if (!this.#lost.has(connection)) this.#lost.set(connection, error);
+        onError(error);
+      }),
+    );
   }
 
   query(
@@ -151,7 +158,11 @@ export class MySqlDatabase implements ReadCommittedDatabase, SessionDatabase {
     work: (connection: Connection) => Promise<Value>,
     { signal, first = NOTHING }: { signal?: AbortSignal | undefined; first?: string } = {},
   ): Promise<Value> {
-    const lend = async (): Promise<Connection> => new Connection(await this.#pool.getConnection());
+    const lend = async (): Promise<Connection> => {
+      const lent: MySqlConnection & { readonly connection?: object } =
+        await this.#pool.getConnection();
+      return new Connection(lent, () => this.#lost.get(lent.connection ?? lent));
+    };
     const onFree = (connection: Connection): Promise<Value> =>
       connection
         .isFree(first)
@@ -185,9 +196,12 @@ class Connection implements MySqlRunner, LentConnection {
   /** Whether the server has a request that it has not answered. */
   #isWaiting = false;
   #state: "usable" | "destroyed" = "usable";
+  readonly #lost: () => Error | undefined;
 
-  constructor(connection: MySqlConnection) {
+  /** @param lost - returns why it was lost */
+  constructor(connection: MySqlConnection, lost: () => Error | undefined) {
     this.#connection = connection;
+    this.#lost = lost;
   }
 
   get isUsable(): boolean {
@@ -229,6 +243,7 @@ class Connection implements MySqlRunner, LentConnection {
 
   async #run(request: () => Promise<[unknown, unknown]>): Promise<[unknown, unknown]> {
     if (!this.isUsable) throw new Error("connection was closed after an error");
+    const lost = this.#lost();
     this.#isWaiting = true;
     try {
       const response = await request();
@@ -237,9 +252,15 @@ class Connection implements MySqlRunner, LentConnection {
     } catch (error) {
       this.#isWaiting = mysqlNumberOf(error) === undefined;
       if (!leavesUsable(error)) this.fail();
-      throw error;
+      throw lost === undefined ? error : lostBefore(lost, error);
     }
   }
+}
+
+/** The driver says of a connection that the server has closed that it "is in closed state". */
+function lostBefore({ message, ...facts }: Error, cause: unknown): Error {
+  const text = `the connection was lost before this statement, which was not sent: ${message}`;
+  return Object.assign(new Error(text, { cause }), facts);
 }
 
 /**

@@ -250,6 +250,34 @@ it.each(doors)("%s commits no transaction that other code has left open", async 
   ]);
 });
 
+it.each([
+  ["a statement", (tx: Queryable) => add(tx, 2)],
+  ["COMMIT", async () => undefined],
+])("says that the connection was lost before %s", async (_, work) => {
+  let onLost: (error: Error) => void;
+  const lost = new Promise<Error>((resolve) => {
+    onLost = resolve;
+  });
+  const pool = createPool({ uri: url, connectionLimit: 1 });
+  await using own = new MySqlDatabase(pool, (error) => onLost(error));
+  const transaction = own.transaction(async (tx) => {
+    await add(tx, 1);
+    const [row] = await tx.query("SELECT CONNECTION_ID() AS id");
+    await database.query(`KILL ${row?.["id"]}`);
+    await lost;
+    await work(tx);
+  });
+  const error = await errorOf(transaction);
+  expect(error).toMatchObject({
+    message: expect.stringMatching(/^the connection was lost before this statement, which was not/),
+    cause: { message: expect.stringContaining("closed state") },
+  });
+  expect((error as Error).message).toContain((await lost).message);
+  expect(await amounts()).toEqual([0, 0]);
+  await own.transaction((tx) => add(tx, 1)); // on another connection
+  expect(await amounts()).toEqual([1, 0]);
+});
+
 /** A pool of which each connection begins with `autocommit = 0`, as `init_connect` may have it. */
 function withoutAutocommit(uri: string): MySqlDatabase {
   const pool = createPool({ uri, connectionLimit: 2 });

@@ -216,6 +216,45 @@ it("survives a connection that reports several errors, and reports them", () => 
   expect(errors.map(({ message }) => message)).toEqual(["shutting down", "connection lost"]);
 });
 
+const lost: Readonly<
+  Record<string, (database: MySqlDatabase, lose: () => void) => Promise<unknown>>
+> = {
+  "a statement of a transaction": (database, lose) =>
+    database.transaction(async (tx) => {
+      lose();
+      await tx.query("INSERT");
+    }),
+  "a prepared one": (database, lose) =>
+    database.readCommitted(async (tx) => {
+      lose();
+      await tx.query("INSERT", [1]);
+    }),
+  "a COMMIT": (database, lose) => database.transaction(async () => lose()),
+  "a statement of a session": (database, lose) =>
+    database.session(async (session) => {
+      lose();
+      await session.query("INSERT");
+    }),
+};
+
+it.each(Object.entries(lost))("says why the connection was lost before %s", async (_, call) => {
+  const blind = new Error("Can't add new command when connection is in closed state");
+  const { log, pool, connection, errors, database } = setUp({ INSERT: blind, COMMIT: blind });
+  pool.emit("connection", connection);
+  const reason = Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", errno: -104 });
+  const later = new Error("closed");
+  await expect(
+    call(database, () => void [reason, later].map((error) => connection.emit("error", error))),
+  ).rejects.toMatchObject({
+    message: "the connection was lost before this statement, which was not sent: read ECONNRESET",
+    code: "ECONNRESET",
+    errno: -104,
+    cause: blind,
+  });
+  expect(log.at(-1)).toBe("destroy");
+  expect(errors).toEqual([reason, later]);
+});
+
 it("ends the pool", async () => {
   const { log, database } = setUp();
   await database[Symbol.asyncDispose]();
