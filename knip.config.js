@@ -6,7 +6,11 @@ const { dependencies, devDependencies } = JSON.parse(
   readFileSync(new URL("tools/package.json", import.meta.url), "utf8"),
 );
 
+/** Tables of options are found by their names: test/bad-input.ts, which fails for one that no door has. */
+const TABLE = /^export (?=const \w+: Kinds<)/gm;
+
 export default {
+  compilers: { ts: (text) => text.replaceAll(TABLE, "") },
   ignoreDependencies: Object.keys({ ...dependencies, ...devDependencies }),
   workspaces: {
     ".": {

@@ -98,9 +98,9 @@ function numeric(allowed: string, ...bad: readonly number[]): Kind {
 
 const { NaN: nan, POSITIVE_INFINITY: endless } = Number;
 
-export const delay: Kind = numeric("a number of milliseconds", nan);
-export const period: Kind = numeric("a number of milliseconds above 0", 0, -1, nan);
-export const instant: Kind = numeric("an instant in milliseconds", nan);
+const delay: Kind = numeric("a number of milliseconds", nan);
+const period: Kind = numeric("a number of milliseconds above 0", 0, -1, nan);
+const instant: Kind = numeric("an instant in milliseconds", nan);
 export const finite: Kind = numeric("a finite number", nan, endless);
 export const positive: Kind = numeric("a finite number above 0", 0, -1, nan, endless);
 export const notNegative: Kind = numeric("a number of at least 0", -1, nan);
