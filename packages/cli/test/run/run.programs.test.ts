@@ -621,8 +621,8 @@ describe("the page", () => {
     const url = await run.url();
     const html = await (await fetch(url)).text();
     expect(html).toMatch(/^<!doctype html>/);
-    const row = html.slice(html.indexOf('<th scope="row">steady</th>'));
-    expect([row.includes(">Running<"), row.includes(`>${pid}<`)]).toEqual([true, true]);
+    const row = html.slice(html.indexOf("<h2>steady "));
+    expect([row.includes(">Running<"), row.includes(`>pid ${pid}<`)]).toEqual([true, true]);
     const state = (await (await fetch(`${url}state`)).json()) as { processes: { name: string }[] };
     expect(state.processes.map(({ name }) => name)).toEqual(["steady"]);
     expect(await (await fetch(`${url}metrics`)).text()).toContain(

@@ -39,9 +39,9 @@ export class Supervised extends Holdfast {
     writeFileSync(this.file, yaml);
   }
 
-  /** Address of the page. */
+  /** Address of the page, without the token that a terminal shows. */
   async url(): Promise<string> {
-    const [, url = ""] = await this.printed(/its page: (http:\S+)\r?\n/);
+    const [, url = ""] = await this.printed(/its page: (http:[^\s?]+)\S*\r?\n/);
     return url;
   }
 }
