@@ -1,9 +1,8 @@
 import type { Line } from "@holdfast/controller/recording";
 import type { KubeRequest } from "@holdfast/kubernetes";
-import { isObject, metadataOf, own, parseJson } from "../object/json.ts";
+import { isObject, type JsonObject, metadataOf, own, parseJson } from "../object/json.ts";
 import { rewritten, TIME } from "../server/normal-form.ts";
 import type { ApiCall } from "../server/request/api-call.ts";
-import type { Place, Version } from "./history.ts";
 
 /** A recorded request, and what came of it. Instants are those of the recording, in milliseconds. */
 export interface Exchange {
@@ -25,6 +24,31 @@ export interface Exchange {
   error?: Line;
   /** Whether the answer was cut. */
   isCut?: boolean;
+}
+
+/** A version of an object, or its deletion. */
+export interface Version {
+  /** `resourceVersion`; of a deletion that no watch has shown, a number between those around. */
+  number: number;
+  /** Undefined for a deletion. */
+  object: JsonObject | undefined;
+  /** The instant at which the program saw it first. */
+  seen: number;
+  /** The instant at which a watch showed it. */
+  watched: number | undefined;
+  /** The write of the program that made it. Undefined: others did. */
+  by: Exchange | undefined;
+  /** The latest instant at which it can have been made. */
+  at: number;
+}
+
+/** An object by its store and key, with its versions in order. */
+export interface Place {
+  readonly store: string;
+  readonly key: string;
+  readonly versions: Version[];
+  /** Whether its first version was there before the program. */
+  isOld: boolean;
 }
 
 /** The status code of the answer; 500 if there is none. */

@@ -1,30 +1,5 @@
 import { isObject, type JsonObject, metadataOf, own, stringsOf } from "../object/json.ts";
-import type { Exchange } from "./exchange.ts";
-
-/** A version of an object, or its deletion. */
-export interface Version {
-  /** `resourceVersion`; of a deletion that no watch has shown, a number between those around. */
-  number: number;
-  /** Undefined for a deletion. */
-  object: JsonObject | undefined;
-  /** The instant at which the program saw it first. */
-  seen: number;
-  /** The instant at which a watch showed it. */
-  watched: number | undefined;
-  /** The write of the program that made it. Undefined: others did. */
-  by: Exchange | undefined;
-  /** The latest instant at which it can have been made. */
-  at: number;
-}
-
-/** An object by its store and key, with its versions in order. */
-export interface Place {
-  readonly store: string;
-  readonly key: string;
-  readonly versions: Version[];
-  /** Whether its first version was there before the program. */
-  isOld: boolean;
-}
+import type { Exchange, Place, Version } from "./exchange.ts";
 
 /** Something that the program has seen of an object. */
 export interface Sight {

@@ -16,8 +16,15 @@ import { rewritten } from "../server/normal-form.ts";
 import { keyOfCall } from "../server/request/api-call.ts";
 import { readRequest } from "../server/request/read-request.ts";
 import { withVersion } from "../server/write/objects.ts";
-import { type Exchange, isWrite, nameOf, statusOf, withoutTimes } from "./exchange.ts";
-import type { Place, Version } from "./history.ts";
+import {
+  type Exchange,
+  isWrite,
+  nameOf,
+  type Place,
+  statusOf,
+  type Version,
+  withoutTimes,
+} from "./exchange.ts";
 import type { Incident } from "./incident.ts";
 import { rebased } from "./three-way.ts";
 

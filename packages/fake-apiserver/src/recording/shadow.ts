@@ -232,7 +232,9 @@ async function runIn<World>(
   const written = new Written(start);
   const sent = new Sends(3 * incident.exchanges.length + 300);
   const note = (request: KubeRequest | string, status: number): void => {
-    sent.count(typeof request === "string" ? request : `${request.method} ${request.path.split("?")[0]}`);
+    sent.count(
+      typeof request === "string" ? request : `${request.method} ${request.path.split("?")[0]}`,
+    );
     written.add({ at: api.time - head.mono, status, request });
   };
   const common = { incident, clock, lateBy };

@@ -1,8 +1,8 @@
 import type { Line } from "@holdfast/controller/recording";
 import { isObject, type JsonObject, metadataOf, own, parseJson } from "../object/json.ts";
 import { type ApiCall, keyOfCall } from "../server/request/api-call.ts";
-import { type Exchange, isWatch, isWrite, statusOf } from "./exchange.ts";
-import { type History, isRemoved, itemsOf, numberOf, type Place } from "./history.ts";
+import { type Exchange, isWatch, isWrite, type Place, statusOf } from "./exchange.ts";
+import { type History, isRemoved, itemsOf, numberOf } from "./history.ts";
 
 /** Reads objects out of answers. */
 export class Sights {

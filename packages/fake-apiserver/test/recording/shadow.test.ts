@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { openRecording, type Recording } from "@holdfast/controller/recording";
-import { FakeApi, shadow } from "@holdfast/fake-apiserver";
+import { FakeApi, type ShadowOptions, type ShadowReport, shadow } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   customResource,
@@ -14,6 +14,7 @@ import {
   type OperatorSetup,
   ownerReference,
   runOperator,
+  type StartWork,
 } from "@holdfast/kubernetes";
 import { expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
@@ -94,6 +95,10 @@ async function record(
   return await openRecording(directory);
 }
 
+/** A shadow with few timings. */
+const tried = (recording: Recording, options: ShadowOptions): Promise<ShadowReport> =>
+  shadow(recording, { timings: 2, ...options });
+
 const nothing = { news: [], lost: [], orphans: [], loop: undefined };
 const plain = marker({});
 
@@ -107,7 +112,7 @@ it("has exactly the write of which a text is another, and only that of its objec
   const recording = await record(plain);
   const other = marker({ text: (name) => (name === "bob" ? "other" : "seen") });
   const write = { request: "patch configmaps default/bob", refused: undefined, times: 1 };
-  expect(await shadow(recording, { upgradeFrom: plain, setup: other })).toEqual({
+  expect(await tried(recording, { upgradeFrom: plain, setup: other })).toEqual({
     ...nothing,
     news: [{ ...write, body: { data: { text: "other" } }, at: expect.any(Number) }],
     lost: [{ ...write, body: { data: { text: "seen" } }, at: expect.any(Number) }],
@@ -117,12 +122,12 @@ it("has exactly the write of which a text is another, and only that of its objec
 it("has the write that an operator makes no longer, and one that it makes besides", async () => {
   const both = marker({ image: "a" });
   const recording = await record(both);
-  const less = await shadow(recording, { upgradeFrom: both, setup: plain });
+  const less = await tried(recording, { upgradeFrom: both, setup: plain });
   const names = (writes: readonly { readonly request: string }[]) =>
     writes.map(({ request }) => request);
   const deployments = ["ann", "bob", "eve"].map((name) => `apply deployments.apps default/${name}`);
   expect([names(less.news), names(less.lost)]).toEqual([[], deployments]);
-  const more = await shadow(await record(plain), { upgradeFrom: plain, setup: both, resources });
+  const more = await tried(await record(plain), { upgradeFrom: plain, setup: both, resources });
   expect([names(more.news), names(more.lost)]).toEqual([deployments, []]);
 });
 
@@ -133,7 +138,7 @@ it("leaves out the writes that normalise leaves out, and parts that it takes awa
     if (object.metadata?.name === "ann") return undefined;
     return object.metadata?.name === "bob" ? { ...object, data: {} } : object;
   };
-  const { news, lost } = await shadow(recording, { upgradeFrom: plain, setup, normalise });
+  const { news, lost } = await tried(recording, { upgradeFrom: plain, setup, normalise });
   const requests = [...news, ...lost].map(({ request }) => request);
   expect(requests).toEqual(["patch configmaps default/eve", "patch configmaps default/eve"]);
 });
@@ -141,18 +146,18 @@ it("leaves out the writes that normalise leaves out, and parts that it takes awa
 it("gives a verdict if the time or chance that it used changes no write", async () => {
   const recording = await record(plain);
   const setup = marker({ text: () => (new Date() === undefined ? "" : "other") });
-  const { news } = await shadow(recording, { upgradeFrom: plain, setup, timings: 1 });
+  const { news } = await tried(recording, { upgradeFrom: plain, setup, timings: 1 });
   expect(news).toHaveLength(3);
 });
 
 it("reports a hot loop and ends it", async () => {
   const recording = await record(plain);
   const setup = marker({ loops: true });
-  const { loop, lost, news } = await shadow(recording, { upgradeFrom: plain, setup, timings: 1 });
+  const { loop, lost, news } = await tried(recording, { upgradeFrom: plain, setup, timings: 1 });
   expect(loop).toMatch(/^PATCH \/api\/v1\/namespaces\/default\/configmaps\/\w+, \d{3,} times$/);
   expect(lost).toEqual([]);
   expect(news.length).toBeGreaterThan(100);
-  const looping = shadow(recording, { upgradeFrom: setup, setup, timings: 1 });
+  const looping = tried(recording, { upgradeFrom: setup, setup, timings: 1 });
   await expect(looping).rejects.toThrow(
     "shadow: upgradeFrom must be the recorded operator; it loops: PATCH",
   );
@@ -168,12 +173,12 @@ async function rollOut({ client }: FakeApi, clock: FakeClock): Promise<void> {
 it("names the changes of others that meet another object", async () => {
   const old = marker({ image: "a" });
   const recording = await record(old, rollOut);
-  expect(await shadow(recording, { upgradeFrom: old, setup: old })).toEqual(nothing);
-  const other = await shadow(recording, { upgradeFrom: old, setup: marker({ image: "b" }) });
+  expect(await tried(recording, { upgradeFrom: old, setup: old })).toEqual(nothing);
+  const other = await tried(recording, { upgradeFrom: old, setup: marker({ image: "b" }) });
   expect(other.orphans).toEqual([
     expect.stringMatching(/^deployments\.apps default\/bob: others changed it, version \d+$/),
   ]);
-  const none = await shadow(recording, { upgradeFrom: old, setup: plain });
+  const none = await tried(recording, { upgradeFrom: old, setup: plain });
   expect(none.orphans).toEqual(other.orphans);
 });
 
@@ -187,9 +192,7 @@ it("merges the changes of others into an object that is no longer as recorded", 
   const seen: unknown[] = [];
   const setup: OperatorSetup = (context) => {
     const maps = context.cluster.watch(ConfigMap);
-    const start = marker({ text: () => "other" })(context) as ReturnType<
-      OperatorSetup & (() => () => never[])
-    >;
+    const start = marker({ text: () => "other" })(context) as StartWork;
     return (leadership) => [
       ...start(leadership),
       context.controller({
@@ -201,7 +204,7 @@ it("merges the changes of others into an object that is no longer as recorded", 
       }),
     ];
   };
-  await shadow(recording, { upgradeFrom: old, setup });
+  await tried(recording, { upgradeFrom: old, setup });
   expect(seen.at(-1)).toEqual({ text: "other", by: "users" });
 });
 
@@ -215,7 +218,7 @@ it("names an object whose owner the operator deletes", async () => {
       await client.delete(ConfigMap, at("ann"));
     },
   });
-  const { orphans, news } = await shadow(recording, { upgradeFrom: old, setup });
+  const { orphans, news } = await tried(recording, { upgradeFrom: old, setup });
   expect(orphans).toEqual(["deployments.apps default/ann: its owners are gone"]);
   expect(news.map(({ request }) => request)).toEqual(["delete configmaps default/ann"]);
 });
@@ -233,9 +236,9 @@ it("answers linked systems from the recording, or calls those of the option worl
   const old = priced((name) => name);
   const recording = await record(old);
   const before = calls;
-  expect(await shadow(recording, { upgradeFrom: old, setup: old })).toEqual(nothing);
+  expect(await tried(recording, { upgradeFrom: old, setup: old })).toEqual(nothing);
   expect(calls).toBe(before);
-  const other = await shadow(recording, {
+  const other = await tried(recording, {
     ...{ upgradeFrom: old, timings: 1 },
     setup: priced((name) => (name === "bob" ? "rob" : name)),
   });
@@ -270,7 +273,7 @@ it.for<readonly [string, () => unknown]>([
   ["a call of node:fs", async () => (await readFile(file)).length],
 ])("names %s with its stack, and gives no verdict", async ([name, use]) => {
   const recording = await record(plain);
-  const shadowed = shadow(recording, {
+  const shadowed = tried(recording, {
     upgradeFrom: plain,
     setup: marker({ text: use }),
     timings: 1,
@@ -282,16 +285,16 @@ it.for<readonly [string, () => unknown]>([
 it("refuses a resource that it does not know, an operator that fails, and a recording without its begin", async () => {
   const recording = await record(plain);
   const asking = marker({ more: ({ client }) => client.list(Extra).next() });
-  await expect(shadow(recording, { upgradeFrom: plain, setup: asking })).rejects.toThrow(
+  await expect(tried(recording, { upgradeFrom: plain, setup: asking })).rejects.toThrow(
     "options.resources must have every resource that the operator uses, if the recording does not name it; it asked for /apis/example.org/v1/extras",
   );
   const failing: OperatorSetup = () => {
     throw new Error("no setup");
   };
-  await expect(shadow(recording, { upgradeFrom: plain, setup: failing })).rejects.toThrow(
+  await expect(tried(recording, { upgradeFrom: plain, setup: failing })).rejects.toThrow(
     "shadow: setup fails where upgradeFrom does not",
   );
-  await expect(shadow(recording, { upgradeFrom: failing, setup: plain })).rejects.toThrow(
+  await expect(tried(recording, { upgradeFrom: failing, setup: plain })).rejects.toThrow(
     "shadow: upgradeFrom must be the recorded operator; it fails",
   );
   const [path = ""] = recording.files;
@@ -299,12 +302,12 @@ it("refuses a resource that it does not know, an operator that fails, and a reco
   const write = (changed: readonly string[]): void =>
     writeFileSync(path, gzipSync(changed.join("\n")));
   write([...lines.slice(0, 10), '{"k":"gap","lost":7}', ...lines.slice(10)]);
-  await expect(shadow(recording, { upgradeFrom: plain, setup: plain })).rejects.toThrow(
+  await expect(tried(recording, { upgradeFrom: plain, setup: plain })).rejects.toThrow(
     "shadow: the recording has a gap",
   );
   write([(lines[0] as string).replace('"segment":1', '"segment":2'), ...lines.slice(1)]);
   const later = await openRecording(path);
-  await expect(shadow(later, { upgradeFrom: plain, setup: plain })).rejects.toThrow(
+  await expect(tried(later, { upgradeFrom: plain, setup: plain })).rejects.toThrow(
     "shadow: the first segment of the process must be there, got segment 2, and the recording has no snapshot",
   );
 });
