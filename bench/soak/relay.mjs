@@ -68,6 +68,6 @@ export async function relay({ minutes, objects: count, signal, keep }) {
     },
     problems: Object.entries(bad)
       .filter(([, messages]) => messages > 0)
-      .map(([what, messages]) => `${messages} messages: ${what}`),
+      .map(([what, messages]) => `${what}: ${messages} messages`),
   };
 }
