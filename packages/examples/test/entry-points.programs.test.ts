@@ -67,7 +67,7 @@ const RUNS: Record<string, Run> = {
   "examples/dns-sync/main": {
     args: () => ["--records", "3"],
     asks: {
-      "examples/dns-sync/main": [CHANCE, TIME],
+      "examples/dns-sync/main": ["chance examples/dns-sync/page", CHANCE, TIME],
       "examples/dns-sync/replica/main": [ID, CHANCE, TIME],
     },
   },

@@ -180,7 +180,7 @@ dt { opacity: 0.75; }
 dd { margin: 0; font-size: 1.2rem; font-variant-numeric: tabular-nums; }
 tbody th { font-weight: 400; font-family: ui-monospace, monospace; font-size: 0.85em; white-space: nowrap; }
 ul { list-style: none; padding: 0; margin: 0; }
-li { display: grid; grid-template-columns: minmax(8rem, 1fr) 15rem 2.5fr 5rem; gap: 0.25rem 1.5rem; align-items: center; padding: 0.5rem 0; border-bottom: 1px solid color-mix(in srgb, currentcolor 20%, transparent); }
+li { display: grid; grid-template-columns: minmax(8rem, 1fr) 15rem 2.5fr 5.5rem; gap: 0.25rem 1.5rem; align-items: center; padding: 0.5rem 0; border-bottom: 1px solid color-mix(in srgb, currentcolor 20%, transparent); }
 li h3 { margin: 0; font-size: 1rem; overflow-wrap: anywhere; }
 li dl { display: grid; grid-template-columns: repeat(6, 1fr); gap: 0.25rem 0.75rem; margin: 0; }
 li dt { font-size: 0.8rem; }
