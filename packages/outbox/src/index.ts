@@ -15,7 +15,6 @@ export type {
   NewMessage,
   SavedMessage,
 } from "./message/message.ts";
-export { messageCodec } from "./message-codec.ts";
 export { Outbox, type OutboxOptions } from "./outbox.ts";
 export type { Publisher } from "./publisher/publisher.ts";
 export { Relay, type RelayStatus } from "./relay/relay.ts";

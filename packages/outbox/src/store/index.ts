@@ -11,6 +11,7 @@ export type {
 export type { LockedTaskOptions } from "../maintenance/locked-task.ts";
 export type { MessageHeaders, MessageSchedule, MessageStatus } from "../message/message.ts";
 export { delayAfter } from "../message/schedule.ts";
+export { messageCodec } from "../message-codec.ts";
 export type { BreakerOptions, HeldTopic } from "../relay/topic-holds.ts";
 export type { TaskOptions } from "../task.ts";
 export type { Activity } from "./activity.ts";

@@ -1,7 +1,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { openRecording, Player, Recorder, type Tape } from "@holdfast/controller/recording";
-import { messageCodec } from "@holdfast/outbox";
+import { messageCodec } from "@holdfast/outbox/store";
 import { expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { withPayload } from "../../src/message/stored-payload.ts";

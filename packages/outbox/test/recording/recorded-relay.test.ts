@@ -1,7 +1,8 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { openRecording, Player, Recorder, type Tape } from "@holdfast/controller/recording";
-import { messageCodec, type Publisher, Relay } from "@holdfast/outbox";
+import { type Publisher, Relay } from "@holdfast/outbox";
+import { messageCodec } from "@holdfast/outbox/store";
 import { faultyStore, MemoryStore, RecordingPublisher } from "@holdfast/outbox/testing";
 import { RetryAfterError, TerminalError } from "@holdfast/wait";
 import { seededRandom } from "@holdfast/wait/strategies";
