@@ -28,7 +28,7 @@ const CHECKED: Readonly<Record<string, string>> = {
   "outbox/webhook allow": "options.allow(url)",
   "outbox/webhook isTerminal": "options.isTerminal(status, message)",
   "wait/go retriable": "retriable(error)",
-  "wait/index isDone": "isDone(value)",
+  "wait/loop isDone": "isDone(value)",
   "wait/rxjs shouldRetry": "options.shouldRetry(context)",
   "wait/rxjs until": "until(value)",
 };

@@ -23,6 +23,8 @@ it("the root imports our packages only, so that it loads in a browser or a worke
     "@holdfast/clock",
     "@holdfast/kit",
     "@holdfast/wait",
+    "@holdfast/wait/limit",
+    "@holdfast/wait/loop",
   ]);
 });
 

@@ -464,7 +464,7 @@ describe("runOperator", () => {
     ["a bad idle timeout", { cluster: { idleTimeout: 0 } }, "options.cluster.idleTimeout must be"],
     ["a bad page size", { cluster: { pageSize: 0.5 } }, "options.cluster.pageSize must be"],
     ["a bad relist", { cluster: { relistEvery: -1 } }, "options.cluster.relistEvery must be"],
-    ["a bad backoff", { cluster: { backoff: {} } }, "options.cluster.backoff must have"],
+    ["a bad backoff", { cluster: { backoff: {} } }, "options.cluster.backoff.duration must"],
     ["an empty identity", { identity: "" }, "options.identity must be a non-empty string"],
     ["no clock", { clock: {} }, "options.clock must have a method"],
     ["bad random", { random: 1 }, "options.random must be a function, got 1"],
