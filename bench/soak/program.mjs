@@ -1,9 +1,9 @@
 // A process under load, which its parent asks how it is.
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, openSync } from "node:fs";
+import { mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { realClock } from "@holdfast/clock";
 import { liveBytes, median } from "../measure.mjs";
@@ -66,6 +66,7 @@ export class Program {
 
   async [Symbol.asyncDispose]() {
     this.child.kill("SIGKILL");
+    if (process.exitCode === 0) rmSync(dirname(this.log), { recursive: true }); // a failure leaves its log
   }
 }
 

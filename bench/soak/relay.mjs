@@ -1,7 +1,7 @@
 // A relay among very many messages that wait in PostgreSQL, while new ones come. Each has a number, in the order of its key.
 import { PgDatabase, PostgresOutbox } from "@holdfast/outbox/postgres";
 import pg from "pg";
-import { openPostgres } from "../postgres.mjs";
+import { PostgresServer } from "../../services/postgres.mjs";
 import { loaded } from "../suites/outbox-load-postgres.mjs";
 import { observe, Program, pause } from "./program.mjs";
 
@@ -20,9 +20,9 @@ const WAITING = `SELECT min(n)::float8 AS first, max(n)::float8 AS last FROM (
   ) numbered GROUP BY island`;
 
 export async function relay({ minutes, objects: count, signal, keep }) {
-  const server = await openPostgres();
+  const server = await PostgresServer.start(signal, { fsync: "on", max_wal_size: "8GB" });
   keep(server);
-  const url = server.env.HOLDFAST_BENCH_POSTGRES;
+  const { url } = server;
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   keep({ [Symbol.asyncDispose]: () => pool.end() });
   const database = new PgDatabase(pool);
@@ -61,7 +61,6 @@ export async function relay({ minutes, objects: count, signal, keep }) {
     title: `A relay among ${count.toLocaleString("en-US")} messages that wait in PostgreSQL`,
     panels: [{ "messages sent in a second": ({ rate }) => rate }],
     figures: {
-      server: server.facts,
       messages: `${saved} saved, ${sent} sent, ${saved - sent} wait in ${ranges.length} ranges`,
       "sent in a second": (last.sent / last.minute / 60).toFixed(0),
       "CPU µs for each message": ((last.cpu * 1e6) / last.sent).toFixed(0),
