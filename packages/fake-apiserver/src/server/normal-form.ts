@@ -34,7 +34,8 @@ const ASIDE: ReadonlySet<string> = new Set([
   "coordination.k8s.io/leases",
 ]);
 
-const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
+/** A time in a text. */
+export const TIME: RegExp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
 interface Entry {
   /** Plural with its group, as in `deployments.apps`. */
@@ -99,7 +100,7 @@ function renaming(entries: readonly Entry[], start: number): (text: string) => s
 }
 
 /** A value with new texts, and with its conditions, owners and finalizers in one order. */
-function rewritten(value: unknown, rename: (text: string) => string): unknown {
+export function rewritten(value: unknown, rename: (text: string) => string): unknown {
   if (typeof value === "string") return rename(value);
   if (Array.isArray(value)) return value.map((item) => rewritten(item, rename));
   if (!isObject(value)) return value;

@@ -38,13 +38,16 @@ export class ApiState {
    * Writes an object under the next version, and notifies the listeners of the store.
    *
    * @param make - makes the object from its version; undefined removes the stored object
+   * @param least - the next version, if that is not beyond it
    */
   write(
     store: string,
     key: string,
     make: ((version: string) => JsonObject) | undefined,
+    least = 0,
   ): JsonObject | undefined {
-    const version = ++this.#version;
+    const version = Math.max(this.#version + 1, least);
+    this.#version = version;
     const change = this.store(store).set(key, make?.(String(version)), version);
     for (const listener of [...(this.#listeners.get(store) ?? [])]) listener(change);
     return change.object;
