@@ -179,7 +179,16 @@ module.exports = {
       "@holdfast/controller",
       "@holdfast/explore",
     ],
-    recording: ["@holdfast/controller", "@holdfast/controller/recording"],
+    recording: [
+      "object",
+      "server/resource",
+      "server",
+      "explore",
+      "@holdfast/clock/testing",
+      "@holdfast/controller",
+      "@holdfast/controller/recording",
+      "@holdfast/explore",
+    ],
     "fast-check": [
       "object",
       "crd-rules",

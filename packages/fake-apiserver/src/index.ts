@@ -18,6 +18,13 @@ export {
   replay,
 } from "./recording/replay.ts";
 export {
+  type ShadowContext,
+  type ShadowOptions,
+  type ShadowReport,
+  shadow,
+} from "./recording/shadow.ts";
+export type { ShadowWrite } from "./recording/written.ts";
+export {
   FakeApi,
   type FakeApiListener,
   type FakeApiListenOptions,

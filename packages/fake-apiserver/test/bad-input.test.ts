@@ -1,7 +1,14 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { Recording } from "@holdfast/controller/recording";
 import * as root from "@holdfast/fake-apiserver";
-import { explore, FakeApi, type Fault, type HookFault, replay } from "@holdfast/fake-apiserver";
+import {
+  explore,
+  FakeApi,
+  type Fault,
+  type HookFault,
+  replay,
+  shadow,
+} from "@holdfast/fake-apiserver";
 import type { Kinds } from "@holdfast/kit";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
@@ -9,6 +16,7 @@ import * as kinds from "../../../test/bad-input.ts";
 import { ofSettings } from "../../../test/explore-settings.ts";
 import { EXPLORE_OPTIONS } from "../src/explore/explore-options.ts";
 import { REPLAY_OPTIONS } from "../src/recording/replay.ts";
+import { SHADOW_OPTIONS } from "../src/recording/shadow.ts";
 import {
   FAKE_API_LISTEN_OPTIONS,
   FAKE_API_OPTIONS,
@@ -88,6 +96,13 @@ const own = {
 const options = <Type extends object>(table: Kinds<Type>): kinds.Kind =>
   kinds.optionsOf(table, own);
 
+const isRecording: kinds.Kind = (path) =>
+  [null, 5, "a"].map((value) => ({
+    path,
+    value,
+    error: `TypeError: ${path} must be a Recording of openRecording, got ${JSON.stringify(value)}`,
+  }));
+
 /** A valid one of each type. */
 const faults: readonly Fault[] = [
   { type: "status", status: 503 },
@@ -123,16 +138,14 @@ const doors = [
   kinds.rejects(
     replay,
     [recording, { setup: f }],
-    [
-      "recording",
-      (path: string) =>
-        [null, 5, "a"].map((value) => ({
-          path,
-          value,
-          error: `TypeError: ${path} must be a Recording of openRecording, got ${JSON.stringify(value)}`,
-        })),
-    ],
+    ["recording", isRecording],
     ["options", required(kinds.optionsOf(REPLAY_OPTIONS, { backoff: kinds.unchecked }))],
+  ),
+  kinds.rejects(
+    shadow,
+    [recording, { upgradeFrom: f, setup: f, resources: [ConfigMap] }],
+    ["recording", isRecording],
+    ["options", required(kinds.optionsOf(SHADOW_OPTIONS, own))],
   ),
   constructs(
     FakeApi,

@@ -72,7 +72,7 @@ export interface ReplayReport {
 }
 
 /** The operator of a recording, as `runOperator` notes it. */
-interface Program {
+export interface Program {
   readonly description: string;
   readonly namespace?: string;
   readonly leaderElection: OperatorOptions["leaderElection"];
@@ -132,7 +132,7 @@ export async function replay(recording: Recording, options: ReplayOptions): Prom
 }
 
 /** The options of the recorded operator. Its health server, its signals and its transport are answers of the recording. */
-function operatorOf(
+export function operatorOf(
   { head: { name, identity } }: Recording,
   program: Program,
   backoff: ReplayOptions["backoff"],

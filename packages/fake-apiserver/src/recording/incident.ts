@@ -1,0 +1,151 @@
+import type { Head, Line, Recording } from "@holdfast/controller/recording";
+import { builtIn, type KubeObject, type KubeRequest, type Resource } from "@holdfast/kubernetes";
+import { keyOfCall } from "../server/request/api-call.ts";
+import { readRequest } from "../server/request/read-request.ts";
+import { type ServedResource, servedResources } from "../server/resource/served-resource.ts";
+import { type Exchange, isWrite, nameOf, statusOf } from "./exchange.ts";
+import { History } from "./history.ts";
+import { resourcesIn } from "./recorded-resources.ts";
+import { Sights } from "./sights.ts";
+
+/** Resources that every operator may use. */
+const BESIDE = [
+  builtIn<KubeObject>("coordination.k8s.io/v1", "Lease"),
+  builtIn<KubeObject>("events.k8s.io/v1", "Event"),
+];
+
+/** A recorded call that is no request: its inputs by their instants. */
+export interface RecordedCall {
+  readonly at: number;
+  readonly inputs: { readonly at: number; readonly line: Line }[];
+}
+
+/** Lines of a request, as they came. */
+interface Raw {
+  readonly ask: Line;
+  readonly at: number;
+  readonly inputs: { readonly at: number; readonly line: Line }[];
+}
+
+/** What a recording tells of a cluster: requests with their answers, and objects with their versions. */
+export class Incident {
+  readonly head: Head;
+  readonly resources: readonly Resource[];
+  readonly served: readonly ServedResource[];
+  readonly history: History = new History();
+  /** In the order of the requests. */
+  readonly exchanges: readonly Exchange[];
+  /** Calls of linked systems, and waits for signals, by their text. */
+  readonly calls: ReadonlyMap<string, readonly RecordedCall[]>;
+  /** Methods of linked systems that make objects. */
+  readonly makers: ReadonlySet<string>;
+  /** The version of the server when the program began. */
+  readonly version: number;
+  /** The instant of the last line. */
+  readonly end: number;
+  /** Whether the program ended with an error. */
+  readonly fails: boolean;
+
+  /** @throws Error for a recording without its first segment, and for a gap */
+  constructor(recording: Recording, resources: readonly Resource[]) {
+    const { head } = recording;
+    this.head = head;
+    if (head.segment !== 1)
+      throw new Error(
+        `shadow: the first segment of the process must be there, got segment ${head.segment}, and the recording has no snapshot: raise maxBytes, so that the ring keeps it`,
+      );
+    const { requests, inputs, calls, makers, now, fails } = new Reading(recording);
+    this.calls = calls;
+    this.makers = makers;
+    this.end = now;
+    this.fails = fails;
+    this.resources = withRecorded(resources, requests);
+    this.served = servedResources(this.resources);
+    const exchanges = new Map(requests.map((raw) => [raw, this.#exchangeOf(raw)]));
+    this.exchanges = [...exchanges.values()];
+    const sights = new Sights(this.history);
+    for (const { raw, at, line } of inputs) sights.take(exchanges.get(raw) as Exchange, line, at);
+    this.version = Number.isFinite(sights.first) ? sights.first : 1;
+    const lost = this.exchanges.filter((one) => one.place && (one.isCut || statusOf(one) >= 500));
+    this.history.attribute(lost, ({ call }) => call?.query.get("fieldManager") ?? head.name);
+    this.history.close(this.wallOf(head.mono), (instant) => this.wallOf(instant));
+  }
+
+  /** An instant of the recording in milliseconds since the epoch. */
+  wallOf(instant: number): number {
+    return this.head.wall + instant;
+  }
+
+  #exchangeOf({ ask, at }: Raw): Exchange {
+    const request = requestOf(ask);
+    const { call } = readRequest(request, this.served);
+    const exchange: Exchange = { request, call, at, text: "" };
+    if (call !== undefined && isWrite(request) && call.verb !== "deletecollection")
+      exchange.place = this.history.place(call.served.storeKey, keyOfCall(call, nameOf(call)));
+    return exchange;
+  }
+}
+
+/** Reads the lines of a recording once. */
+class Reading {
+  readonly requests: Raw[] = [];
+  /** The inputs of the requests, in their order. */
+  readonly inputs: { readonly raw: Raw; readonly at: number; readonly line: Line }[] = [];
+  readonly calls = new Map<string, RecordedCall[]>();
+  readonly makers = new Set<string>();
+  fails = false;
+  now: number;
+  readonly #open = new Map<unknown, Raw>();
+
+  constructor(recording: Recording) {
+    this.now = recording.head.mono;
+    for (const line of recording.lines()) {
+      if (line.k === "gap")
+        throw new Error(
+          `shadow: the recording has a gap in ${recording.files[0]} and its next segments: what others did meanwhile is not known`,
+        );
+      if (typeof line.t === "number") this.now = line.t;
+      this.#take(line);
+    }
+  }
+
+  #take(line: Line): void {
+    const at = this.now;
+    if (line.k === "m") this.makers.add(`${line["c"]}`);
+    else if (line.k === "end") this.fails = "e" in line;
+    else if (line.k === "q" || line.k === "l") this.#begin({ ask: line, at, inputs: [] });
+    else if (line.k !== "R") {
+      const raw = this.#open.get(line.n);
+      raw?.inputs.push({ at, line });
+      if (raw?.ask.k === "q") this.inputs.push({ raw, at, line });
+    }
+  }
+
+  #begin(raw: Raw): void {
+    this.#open.set(raw.ask.n, raw);
+    const text = `${raw.ask["c"]}`;
+    if (raw.ask.k === "q") this.requests.push(raw);
+    else this.calls.set(text, [...(this.calls.get(text) ?? []), raw]);
+  }
+}
+
+function requestOf(ask: Line): KubeRequest {
+  const { m, u, h, a, body } = ask as unknown as Record<string, string | undefined>;
+  const headers = {
+    ...(h !== undefined && { "content-type": h }),
+    ...(a !== undefined && { accept: a }),
+  };
+  return { method: m as string, path: u as string, headers, body };
+}
+
+function textsOf({ inputs }: Raw): string[] {
+  return inputs.flatMap(({ line: { body } }) => (typeof body === "string" ? body.split("\n") : []));
+}
+
+/** The resources that are given, those that the recording names, and those that every operator may use. */
+function withRecorded(given: readonly Resource[], requests: readonly Raw[]): Resource[] {
+  const texts = requests.map((raw) => [requestOf(raw.ask), textsOf(raw)] as const);
+  const idOf = ({ apiVersion, plural }: Resource): string => `${apiVersion} ${plural}`;
+  const all = [...BESIDE, ...resourcesIn(texts), ...given];
+  return [...new Map(all.map((one) => [idOf(one), one])).values()];
+}
