@@ -1,4 +1,4 @@
-import type { OperatorSetup, Resource } from "@holdfast/kubernetes";
+import type { KubeClient, KubeObject, OperatorSetup, Resource } from "@holdfast/kubernetes";
 import { cronTasks } from "../../src/cron-task/cron-task.ts";
 import { CronTask, Job } from "../../src/cron-task/resources.ts";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
@@ -65,3 +65,29 @@ const cron: RecordedOperator = {
 };
 
 export const recordedOperators: readonly RecordedOperator[] = [website, greetings, cron];
+
+/** An operator whose objects of which a name has "-1" get a label more. */
+export function labelled(setup: OperatorSetup): OperatorSetup {
+  return (context) => {
+    const { client } = context;
+    const methods = {
+      apply: (...[resource, object, options]: Parameters<KubeClient["apply"]>) =>
+        client.apply(resource, withLabel(object), options),
+      create: (...[resource, object, options]: Parameters<KubeClient["create"]>) =>
+        client.create(resource, withLabel(object), options),
+    };
+    const changed = new Proxy(client, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(name in methods ? methods : target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    return setup({ ...context, client: changed });
+  };
+}
+
+function withLabel<Value extends object>(object: Value): Value {
+  const { metadata, status } = object as KubeObject & { status?: unknown };
+  if (status !== undefined || !/-1\b/.test(`${metadata?.name}`)) return object;
+  return { ...object, metadata: { ...metadata, labels: { ...metadata?.labels, tried: "yes" } } };
+}
