@@ -67,13 +67,6 @@ const own = {
 const sources = new URL("../src/", import.meta.url);
 const { constructs, method, rejects, throws } = await kinds.doorsOf(sources, own);
 
-const isRecording: kinds.Kind = (path) =>
-  [null, 5, "a"].map((value) => ({
-    path,
-    value,
-    error: `TypeError: ${path} must be a Recording of openRecording, got ${JSON.stringify(value)}`,
-  }));
-
 /** A valid one of each type. */
 const faults: readonly root.Fault[] = [
   { type: "status", status: 503 },
@@ -101,12 +94,6 @@ const doors = [
     root.shadow,
     [recording, { upgradeFrom: f, setup: f, resources: [ConfigMap] }],
     "recording?: recording, options: SHADOW_OPTIONS",
-  ),
-  kinds.rejects(
-    shadow,
-    [recording, { upgradeFrom: f, setup: f, resources: [ConfigMap] }],
-    ["recording", isRecording],
-    ["options", required(kinds.optionsOf(SHADOW_OPTIONS, own))],
   ),
   constructs(
     root.FakeApi,

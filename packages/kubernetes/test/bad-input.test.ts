@@ -224,10 +224,13 @@ const doors = [
   rejects(root.runOperator, [recorded, live], "options?: recorded, signal?: abortSignal", {
     recorded: all(
       fields({ recording: own.recording }),
-      refuses("RangeError: options.recording must be undefined beside options.webhooks, whose reviews and keys pass no seam of a recording: run the webhooks as an operator of their own", {
-        ...recorded,
-        webhooks,
-      }),
+      refuses(
+        "RangeError: options.recording must be undefined beside options.webhooks, whose reviews and keys pass no seam of a recording: run the webhooks as an operator of their own",
+        {
+          ...recorded,
+          webhooks,
+        },
+      ),
     ),
   }),
   throws(
@@ -315,12 +318,17 @@ kinds.testBadInput(doors, () => {
   expect(cluster.status().state).toBe("idle");
 });
 
-kinds.testEveryExport(new URL("../api/", import.meta.url), { index: root, opentelemetry, prometheus }, doors, [
-  // A kubeconfig is made by others; a controller of an operator is a Controller.
-  ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
-  // In the table of clock.
-  root.findError,
-  // The guards answer for every value; the errors and the predicate take what the package makes.
-  ...[root.isApiError, root.ConnectionError, root.BodyTooLongError],
-  root.generationChanged,
-]);
+kinds.testEveryExport(
+  new URL("../api/", import.meta.url),
+  { index: root, opentelemetry, prometheus },
+  doors,
+  [
+    // A kubeconfig is made by others; a controller of an operator is a Controller.
+    ...["KubeConfigLike.applyToHTTPSOptions", "OperatorContext.controller"],
+    // In the table of clock.
+    root.findError,
+    // The guards answer for every value; the errors and the predicate take what the package makes.
+    ...[root.isApiError, root.ConnectionError, root.BodyTooLongError],
+    root.generationChanged,
+  ],
+);

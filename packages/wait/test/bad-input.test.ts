@@ -216,16 +216,21 @@ kinds.testBadInput(doors, () => {
 });
 
 const reports = new URL("../api/", import.meta.url);
-kinds.testEveryExport(reports, { index: root, connect, go, limit, loop: loops, strategies, rxjs }, doors, [
-  // In the table of clock.
-  root.findError,
-  // Guards answer for every value.
-  ...[go.isConflict, go.isInterrupted],
-  // Errors that the library makes, or that say what they are given.
-  ...[strategies.ExcessiveCollisionsError, root.HttpError],
-  // Made without arguments; its methods are doors.
-  go.Group,
-]);
+kinds.testEveryExport(
+  reports,
+  { index: root, connect, go, limit, loop: loops, strategies, rxjs },
+  doors,
+  [
+    // In the table of clock.
+    root.findError,
+    // Guards answer for every value.
+    ...[go.isConflict, go.isInterrupted],
+    // Errors that the library makes, or that say what they are given.
+    ...[strategies.ExcessiveCollisionsError, root.HttpError],
+    // Made without arguments; its methods are doors.
+    go.Group,
+  ],
+);
 
 it("names an unknown option of a backoff by its whole path, and the likely one", async () => {
   const options = { backoff: { duration: 3, factr: 9 }, clock };
