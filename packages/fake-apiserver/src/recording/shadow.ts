@@ -116,7 +116,7 @@ const AFTER = 60_000;
  * in `orphans`: others do not react to a new program.
  *
  * `upgradeFrom` runs `timings` times, with other delays, to tell a change of the program from chance. `lost` and `news` are
- * empty for the same program.
+ * empty for the same program. Both versions run with the default `cluster.backoff`, which no recording has.
  *
  * @param recording - of `openRecording` of `@holdfast/controller/recording`, with the first segment of its process
  * @param options - see {@link ShadowOptions}
