@@ -118,7 +118,7 @@ export function finiteFrom(least: number): Kind {
   return numeric(`a finite number of at least ${least}`, least - 0.1, nan, endless);
 }
 
-export function above(bound: number): Kind {
+function above(bound: number): Kind {
   return numeric(`a number above ${bound}`, bound, bound - 1, nan);
 }
 
