@@ -12,7 +12,6 @@ import * as rabbitmq from "@holdfast/outbox/rabbitmq";
 import * as stores from "@holdfast/outbox/store";
 import * as testing from "@holdfast/outbox/testing";
 import * as webhook from "@holdfast/outbox/webhook";
-import type { BackoffOptions } from "@holdfast/wait";
 import { Registry } from "prom-client";
 import { expect, it } from "vitest";
 import { abortListeners } from "../../../test/abort-listeners.ts";
@@ -20,8 +19,8 @@ import * as kinds from "../../../test/bad-input.ts";
 import { newMeter } from "../../../test/metric-samples.ts";
 import { idOf, sample } from "./sample.ts";
 
-const { all, arrayOf, count, data, f, finiteFrom, func, notNegative, object, outside } = kinds;
-const { positive, refuses, required, string, text, unchecked, whole } = kinds;
+const { all, arrayOf, count, data, f, finiteFrom, func, notNegative, outside } = kinds;
+const { refuses, required, string, text, unchecked, whole } = kinds;
 const { POSITIVE_INFINITY: endless } = Number;
 
 const clock = new FakeClock();
@@ -204,20 +203,7 @@ const publishers = await kinds.doorsOf(sources, {
   ),
   mandatory: refuses("TypeError: PATH must be true or false, got GOT", null, 5),
   channels: all(kinds.between(1, 2_047), outside("a whole number of at least 1", 1.5)),
-  backoff: all(
-    object<BackoffOptions>({
-      duration: required(finiteFrom(0)),
-      factor: positive,
-      jitter: unchecked,
-      steps: whole(0),
-      cap: kinds.above(0),
-      capAfterJitter: kinds.flag,
-      random: func,
-    }),
-    refuses("TypeError: PATH must have a method delayFunc(), got [object Object]", {
-      delayFunc: 1,
-    }),
-  ),
+  backoff: kinds.backoff,
   httpUrl: all(
     string,
     refuses(
