@@ -39,7 +39,7 @@ describe.for(recordedOperators)(
       expect(same).toEqual({ news: [], lost: [], orphans: [], loop: undefined });
       const { news, lost } = await shadow(recording, { ...common, setup: labelled(old) });
       for (const { request } of [...news, ...lost]) expect(request).toMatch(/-1\b/);
-        expect(JSON.stringify(lost)).not.toContain("tried");
+      expect(JSON.stringify(lost)).not.toContain("tried");
     });
   },
 );
