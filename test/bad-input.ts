@@ -102,7 +102,7 @@ const delay: Kind = numeric("a number of milliseconds", nan);
 const period: Kind = numeric("a number of milliseconds above 0", 0, -1, nan);
 const instant: Kind = numeric("an instant in milliseconds", nan);
 export const finite: Kind = numeric("a finite number", nan, endless);
-export const positive: Kind = numeric("a finite number above 0", 0, -1, nan, endless);
+const positive: Kind = numeric("a finite number above 0", 0, -1, nan, endless);
 export const notNegative: Kind = numeric("a number of at least 0", -1, nan);
 
 /** More numbers that are out of range, where one check follows another. */
@@ -132,7 +132,7 @@ export function whole(least: number): Kind {
 
 export const count: Kind = all(finite, outside("a whole number of at least 1", 0, 1.5));
 
-export const flag: Kind = refused(TypeError, "be true or false", [NULL, NUMBER, TEXT]);
+const flag: Kind = refused(TypeError, "be true or false", [NULL, NUMBER, TEXT]);
 export const func: Kind = refused(TypeError, "be a function", [
   NULL,
   NUMBER,

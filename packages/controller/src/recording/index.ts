@@ -8,7 +8,7 @@ export { type Foreign, watchForeign } from "./foreign.ts";
 export type { Head } from "./head.ts";
 export { type Divergence, Player, type PlayerOptions, type Replayed } from "./player.ts";
 export { Recorder, type RecorderOptions } from "./recorder.ts";
-export { OPEN_OPTIONS, type OpenOptions, openRecording, Recording } from "./recording.ts";
+export { type OpenOptions, openRecording, Recording } from "./recording.ts";
 export { RECORDING_OPTIONS, type RecordingOptions } from "./recording-options.ts";
 export { Redactor } from "./redactor.ts";
 export type { SeamTime, SeamTimer } from "./seam-clock.ts";
