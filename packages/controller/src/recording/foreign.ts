@@ -1,6 +1,7 @@
 import { createHook } from "node:async_hooks";
 import crypto from "node:crypto";
 import { syncBuiltinESMExports } from "node:module";
+import type { Tape } from "./tape.ts";
 
 /** Something that a program used and that no recording has. */
 export interface Foreign {
@@ -30,13 +31,13 @@ const OWN_FRAME = /recording[/\\]foreign\.|node:internal|at new Promise|async_ho
 /**
  * Watches for time, chance and I/O that pass no seam, while a program is replayed.
  *
- * @param isInside - whether the code that runs is that of the program
+ * @param tape - knows whether the code that runs is that of the program
  * @param found - receives each
  * @returns an object that stops it
  */
-export function watchForeign(isInside: () => boolean, found: Foreign[]): Disposable {
+export function watchForeign(tape: Pick<Tape, "isInside">, found: Foreign[]): Disposable {
   const note = (name: string): void => {
-    if (!isInside() || found.length === MOST) return;
+    if (!tape.isInside || found.length === MOST) return;
     const { stack = "" } = new Error(name);
     const frames = stack
       .split("\n")

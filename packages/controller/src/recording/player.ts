@@ -174,7 +174,7 @@ export class Player extends Tape {
   }
 
   override async run<Value>(program: () => Promise<Value>): Promise<Value | undefined> {
-    using _watch = watchForeign(() => this.isInside, this.#foreign);
+    using _watch = watchForeign(this, this.#foreign);
     let value: Value | undefined;
     const begin = (): void => {
       this.inside(program).then(

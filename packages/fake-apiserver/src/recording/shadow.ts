@@ -254,7 +254,7 @@ async function runIn<World>(
   });
   const signal = program.hasSignal ? new AbortController().signal : undefined;
   try {
-    using _watch = watchForeign(() => tape.isInside, foreign);
+    using _watch = watchForeign(tape, foreign);
     const fail = (cause: unknown): void => {
       run.failure = { cause };
     };
