@@ -15,7 +15,16 @@ const SERVERS = {
   MariaDB: async () => (await import("./mariadb.mjs")).openMaria(),
   "Kubernetes API server": async () => (await import("./kubernetes.mjs")).openApiServer(),
   "client-go": async () => (await import("./client-go.mjs")).openClientGo(),
+  "client-node 2": openClientNode,
 };
+
+/** Its undici 8 does not load on an older Node. */
+async function openClientNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < 22 || (major === 22 && minor < 19))
+    throw new Error(`it needs Node 22.19, and this is ${process.version}`);
+  return { env: {}, facts: "client-node 2", async [Symbol.asyncDispose]() {} };
+}
 
 let shown;
 const options = readOptions();

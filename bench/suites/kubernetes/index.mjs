@@ -11,6 +11,8 @@ import { bareOperator, clientGo, operating, runOperator } from "./operating.mjs"
 const SERVER = fileURLToPath(new URL("server.mjs", import.meta.url));
 const PODS = 1_000;
 const CLIENT_GO = "client-go";
+const CLIENT_NODE = "client-node informer";
+const NEEDS = { [CLIENT_GO]: CLIENT_GO, [CLIENT_NODE]: "client-node 2" };
 
 /** Starts the server, and kills it with this process. */
 async function serve(pods, events) {
@@ -37,7 +39,7 @@ const informers = {
       get: (namespace, name) => pods.get(`${namespace}/${name}`),
     };
   },
-  "client-node informer": async (url) => {
+  [CLIENT_NODE]: async (url) => {
     const { CoreV1Api, KubeConfig, makeInformer } = await import("@kubernetes/client-node");
     const config = new KubeConfig();
     config.loadFromClusterAndUser(
@@ -163,7 +165,7 @@ export const kubernetes = {
       milliseconds: 0,
       rounds: 5,
       unit: "Pods",
-      needs: (contender) => (contender === CLIENT_GO ? CLIENT_GO : undefined),
+      needs: (contender) => NEEDS[contender],
       contenders: { ...each(syncing), [CLIENT_GO]: syncingInGo },
     },
     {
@@ -175,6 +177,7 @@ export const kubernetes = {
       milliseconds: 0,
       rounds: 5,
       unit: "events",
+      needs: (contender) => NEEDS[contender],
       contenders: { "bare JSON.parse": parsing, ...each(following) },
     },
     {
@@ -186,7 +189,7 @@ export const kubernetes = {
       milliseconds: 0,
       rounds: 3,
       unit: "objects",
-      needs: (contender) => (contender === CLIENT_GO ? CLIENT_GO : "Kubernetes API server"),
+      needs: (contender) => NEEDS[contender] ?? "Kubernetes API server",
       contenders: {
         runOperator: operating(runOperator),
         [CLIENT_GO]: operating(clientGo),
