@@ -6,9 +6,11 @@ import { fileURLToPath } from "node:url";
 
 /** @returns {NodeJS.ProcessEnv} */
 export function registryEnv() {
+  // An npx around this one would give its command and its packages to the next.
+  const { npm_config_call: _call, npm_config_package: _package, ...env } = process.env;
   return {
     CI: "true", // a node_modules of another pnpm is replaced without a question
-    ...process.env,
+    ...env,
     npm_config_update_notifier: "false",
     ...(homeIsWritable() ? {} : localCaches()),
   };

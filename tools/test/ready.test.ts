@@ -32,7 +32,7 @@ beforeAll(() => {
   writeFileSync(join(clone, "npm"), view, { mode: 0o755 });
   writeFileSync(
     join(clone, "npx"),
-    '#!/bin/sh\necho "npx $*" >&2; echo "$*" > "$(dirname "$0")/asked"; exit "$NPX"\n',
+    '#!/bin/sh\necho "npx $*$npm_config_call$npm_config_package" >&2; echo "$*" > "$(dirname "$0")/asked"; exit "$NPX"\n',
     {
       mode: 0o755,
     },
@@ -170,6 +170,13 @@ describe.concurrent("ready.mjs", () => {
     using answering = await listen(createServer((socket) => void socket.end(answer)));
     expect(await ready(answering)).toEqual(failure());
   });
+});
+
+it("hands the command and the package of an npx around it to none below", async () => {
+  const answer = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  using answering = await listen(createServer((socket) => void socket.end(answer)));
+  const env = { npm_config_call: " npm test", npm_config_package: " node@24" };
+  expect(await ready({ ...answering, env })).toEqual(failure());
 });
 
 describe("ready.mjs programs", () => {
