@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { constants, gunzipSync } from "node:zlib";
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
+import { deferred } from "@holdfast/kit";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { Segments, type SegmentsOptions } from "../../src/recording/segments.ts";
@@ -53,6 +54,14 @@ const linesOf = (path: string): { k: string; n?: number; lost?: number; segment?
     .trimEnd()
     .split("\n")
     .map((line) => JSON.parse(line));
+
+function isWhole(file: Buffer): boolean {
+  try {
+    return gunzipSync(file).length > 0;
+  } catch {
+    return false;
+  }
+}
 
 describe("Segments", () => {
   it("writes lines after the head, for its user alone", async () => {
@@ -225,8 +234,11 @@ describe("Segments", () => {
     const diskClock = new FakeClock();
     const logger = { debug: note, info: note, warn: note, error: note };
     const { directory, segments } = open({ diskClock, logger });
-    let recover = (): void => {};
-    await onDisk((write) => new Promise((resolve) => (recover = () => resolve(write()))));
+    const { promise: recovered, resolve: recover } = deferred<void>();
+    await onDisk(async (write) => {
+      await recovered;
+      await write();
+    });
     for (let n = 1; n <= 3; n++) segments.write({ k: "T", n });
     const ended: number[] = [];
     const start = diskClock.monotonic();
@@ -245,6 +257,8 @@ describe("Segments", () => {
     expect(diskClock.waiters()).toBe(0);
     segments.write({ k: "T", n: 4 }); // a timer that the program has left
     recover();
+    const file = (): Buffer => readFileSync(join(directory, readdirSync(directory)[0] as string));
+    await expect.poll(() => isWhole(file())).toBe(true); // It is closed then.
     expect(log).toHaveLength(1);
   });
 
@@ -266,10 +280,12 @@ describe("Segments", () => {
     const { directory, segments } = open({ clock, flushInterval: 1_000 });
     segments.write({ k: "T", n: 1 });
     let release = (): void => {};
+    let isSlow = true;
     await onDisk(async (write) => {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
+      if (isSlow)
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
       await write();
     });
     const flushing = segments.flush();
@@ -291,6 +307,7 @@ describe("Segments", () => {
     expect([clock.waiters(), lines()]).toEqual([1, 2]);
     await clock.step(1);
     await isHeld(body);
+    isSlow = false;
     release();
     await segments.close();
     expect(lines()).toBe(3);
