@@ -1,10 +1,10 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { openRecording, Player, Recorder, type Tape } from "@holdfast/controller/recording";
-import { messageCodec } from "@holdfast/outbox/store";
 import { expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { withPayload } from "../../src/message/stored-payload.ts";
+import { messageCodec } from "../../src/message-codec.ts";
 import { bodyOf } from "../../src/publisher/message-body.ts";
 import { sampleMessage } from "../sample-message.ts";
 
