@@ -311,7 +311,7 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     ["backoff", "Backoff › @holdfast/wait"],
     ["controller", "Controller › @holdfast/controller"],
     ["withTimeout", "withTimeout › @holdfast/wait"],
-    ["deadline", "Deadline › @holdfast/wait"],
+    ["deadline", "Deadline › @holdfast/wait/limit"],
     // A task is the guide for it.
     ["exponential backoff", /^Backing off › /],
     ["backoff with jitter", "Backing off › Jitter"],
