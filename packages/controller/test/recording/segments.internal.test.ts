@@ -7,13 +7,13 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import fs, { type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { constants, gunzipSync } from "node:zlib";
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { deferred } from "@holdfast/kit";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { onDisk } from "../../../../test/on-disk.ts";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { Segments, type SegmentsOptions } from "../../src/recording/segments.ts";
 
@@ -30,19 +30,6 @@ function open(options: Partial<SegmentsOptions> = {}) {
     ...options,
   });
   return { directory, log, segments };
-}
-
-/** Writes of files go through `write` until the test ends. */
-async function onDisk(write: (write: () => Promise<void>, bytes: Uint8Array) => Promise<void>) {
-  const handle = await fs.open(import.meta.filename);
-  const files = Object.getPrototypeOf(handle) as FileHandle;
-  await handle.close();
-  const { appendFile } = files;
-  const spy = vi.spyOn(files, "appendFile");
-  onTestFinished(() => spy.mockRestore());
-  spy.mockImplementation(function (this: FileHandle, bytes) {
-    return write(() => appendFile.call(this, bytes), bytes as Uint8Array);
-  });
 }
 
 const full = (): Error =>

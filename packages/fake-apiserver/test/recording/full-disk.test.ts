@@ -1,11 +1,11 @@
-import fs, { type FileHandle } from "node:fs/promises";
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { openRecording } from "@holdfast/controller/recording";
 import { FakeApi, replay } from "@holdfast/fake-apiserver";
 import { yieldTurn } from "@holdfast/kit";
 import { builtIn, type KubeObject, type OperatorSetup, runOperator } from "@holdfast/kubernetes";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { onDisk } from "../../../../test/on-disk.ts";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 
 const ConfigMap = builtIn<KubeObject & { data?: { [name: string]: string } }>("v1", "ConfigMap");
@@ -26,18 +26,12 @@ const setup: OperatorSetup = ({ cluster, client, controller }) => {
 
 it("leaves an operator at work while the disk is full, with one line in the log and a gap", async () => {
   const directory = tempFolder(onTestFinished);
-  const handle = await fs.open(import.meta.filename);
-  const files = Object.getPrototypeOf(handle) as FileHandle;
-  await handle.close();
-  const { appendFile } = files;
-  const spy = vi.spyOn(files, "appendFile");
-  onTestFinished(() => spy.mockRestore());
   let isFull = false;
   const writes = { made: 0, refused: 0 };
-  spy.mockImplementation(async function (this: FileHandle, bytes) {
+  await onDisk(async (write) => {
     writes[isFull ? "refused" : "made"] += 1;
     if (isFull) throw new Error("ENOSPC: no space left on device, write");
-    await appendFile.call(this, bytes);
+    await write();
   });
   const clock = new FakeClock();
   const api = new FakeApi({ clock, resources: [ConfigMap] });
