@@ -161,10 +161,8 @@ function checkWay(
     if (!result.failed) continue;
     const { errorInstance, counterexample } = result;
     const reason = errorInstance instanceof Error ? errorInstance.message : String(errorInstance);
-    const [drawn] = counterexample ?? [];
-    throw new Error(`${reason}\n  object: ${JSON.stringify(drawn)}\n  seed: ${seed}`, {
-      cause: errorInstance,
-    });
+    const drawn = `object: ${JSON.stringify(counterexample?.[0])}`;
+    throw new Error([reason, drawn, `seed: ${seed}`].join("\n  "), { cause: errorInstance });
   }
   checkNothing(way);
 }
@@ -220,7 +218,8 @@ function checkPart(way: Way, whole: JsonObject, part: JsonObject): void {
 
 function fail({ from, to }: Way, what: string, lines: readonly string[]): never {
   const title = `conversion of ${from.kind} from ${versionIn(from)} to ${versionIn(to)} ${what}`;
-  throw new Error([title, ...lines.map((line) => `  ${line}`)].join("\n"));
+  const next = "mend the function or the schemas, or name in lossy what may go";
+  throw new Error([title, ...lines, next].join("\n  "));
 }
 
 function versionIn({ apiVersion }: ServedResource): string {

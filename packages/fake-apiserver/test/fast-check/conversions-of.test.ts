@@ -85,13 +85,13 @@ describe("conversionsOf", () => {
         },
       },
       { v2: more },
-      "conversion of Task from v2 to v1 and back changes the object\n  .spec.retries: 0 before, absent after",
+      "conversion of Task from v2 to v1 and back changes the object\n  .spec.retries: 0 before, absent after\n  mend the function or the schemas, or name in lossy what may go\n  object: ",
     ],
     [
       "a field of an answer that the other version lacks",
       right,
       { v2: more },
-      "conversion of Task from v2 to v1 answers with fields that v1 lacks\n  .spec.retries: removed",
+      "conversion of Task from v2 to v1 answers with fields that v1 lacks\n  .spec.retries: removed\n  mend the function or the schemas, or name in lossy what may go\n  object: ",
     ],
     [
       "a function that reads a field of a missing field",

@@ -116,11 +116,10 @@ export interface TypedResourceOptions<
  *     schedule: z.string().min(1).describe("Five fields, as in crontab(5)"),
  *     concurrencyPolicy: z.enum(["Allow", "Forbid", "Replace"]).default("Allow"),
  *   }),
- *   status: z.object({ active: z.array(z.string()) }),
+ *   status: z.object({ active: z.array(z.string()) }), columns: [{ name: "Schedule", path: ".spec.schedule" }],
  *   rules: [{ rule: "self.spec.schedule.size() < 100", message: "schedule is too long" }],
- *   columns: [{ name: "Schedule", path: ".spec.schedule" }],
  * });
- * console.log(CronTask.crd !== undefined); // => true
+ * console.log("spec" in CronTask.crd); // => true
  * ```
  */
 export function customResource<
@@ -132,7 +131,8 @@ export function customResource<
 ): Resource<
   CustomObject<SchemaOutput<Spec>, ConditionedStatus<SchemaOutput<Status>, Conditions>>,
   CustomObject<SchemaInput<Spec>, ConditionedStatus<SchemaInput<Status>, Conditions>>
->;
+> &
+  Required<Pick<Resource, "crd">>;
 
 /**
  * A custom resource, by the names in its CustomResourceDefinition, with a type of one's own. A `spec` that is a JSON

@@ -524,6 +524,16 @@ describe("the manifest of a resource", () => {
     expect(() => resourceOf({ spec, ...options })).toThrow(message);
   });
 
+  it("has a manifest in its type", () => {
+    const options = { kind: "Task", plural: "tasks" };
+    const task = customResource({ apiVersion: "example.org/v1", ...options, spec: z.object({}) });
+    const versions = { v1: { spec: z.object({}) } };
+    const tasks = customResource({ group: "example.org", ...options, versions, storage: "v1" });
+    const manifests: readonly object[] = [task.crd, tasks.crd];
+    for (const manifest of manifests)
+      expect(manifest).toMatchObject({ kind: "CustomResourceDefinition" });
+  });
+
   it("needs a spec", () => {
     expect(() => resourceOf({ columns: [] })).toThrow(
       /^columns needs a spec: without one the resource has no manifest$/,

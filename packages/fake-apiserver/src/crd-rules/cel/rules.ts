@@ -166,7 +166,7 @@ class Evaluator {
       return new Evaluator(createRequire(import.meta.url)("@marcbachmann/cel-js") as Library);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
-      warn("x-kubernetes-validations are not evaluated: install @marcbachmann/cel-js");
+      warn("rules and conditions in CEL are not evaluated: install @marcbachmann/cel-js");
       return "missing";
     }
   }
