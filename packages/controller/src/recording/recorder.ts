@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock, Timer } from "@holdfast/clock";
 import { type LoopClock, machineLoop, uuidFrom } from "@holdfast/kit";
 import { versionOf } from "@holdfast/kit/node";
@@ -15,6 +16,9 @@ import { type Codec, Values } from "./values.ts";
 
 /** Milliseconds by which the wall clock may leave the monotonic one before it counts as set. */
 const WALL_IS_SET = 10;
+
+/** Systems of the library: they have the clock of the machine. */
+const OWN = /^(transport|health server)\./;
 
 /** Most calls without an input that are noted. */
 const MOST_FOREIGN = 20;
@@ -52,6 +56,10 @@ export class Recorder extends Tape {
   readonly #grid: number;
   readonly #open = new Set<OpenCall>();
   readonly #queue: Arrival[] = [];
+  /** Whether code runs that is not that of the program, up to its first `await`. */
+  #isOutside = false;
+  /** Whether code runs that a linked system has begun. Before Node 24 its first use makes all promises slower. */
+  readonly #away = new AsyncLocalStorage<boolean>();
   readonly #foreign = new Set<string>();
   #turn: Timer | "scheduled" | undefined;
   #now: number;
@@ -86,6 +94,33 @@ export class Recorder extends Tape {
 
   override get wall(): number {
     return this.#wall;
+  }
+
+  override get isInside(): boolean {
+    return !this.#isOutside && this.#away.getStore() !== true;
+  }
+
+  override inside<Result>(run: () => Result): Result {
+    const isAway = this.#away.getStore() === true;
+    return this.#enter(false, isAway ? () => this.#away.run(false, run) : run);
+  }
+
+  override outside<Result>(run: () => Result): Result {
+    return this.#enter(true, run);
+  }
+
+  protected override away<Result>(name: string, perform: () => Result): Result {
+    return OWN.test(name) ? perform() : this.#away.run(true, perform);
+  }
+
+  #enter<Result>(isOutside: boolean, run: () => Result): Result {
+    const before = this.#isOutside;
+    this.#isOutside = isOutside;
+    try {
+      return run();
+    } finally {
+      this.#isOutside = before;
+    }
   }
 
   override read(): number {
@@ -183,14 +218,12 @@ export class Recorder extends Tape {
   #beginTurn(): void {
     if (this.#turn !== undefined) return;
     const loop = (this.machine as LoopClock)[machineLoop];
-    this.outside(() => {
-      if (loop === undefined)
-        this.#turn = this.machine.afterFunc(0, this.#nextTurn, { label: "turn" });
-      else {
-        this.#turn = "scheduled";
-        loop.afterTurn(this.#nextTurn);
-      }
-    });
+    if (loop === undefined)
+      this.#turn = this.machine.afterFunc(0, this.#nextTurn, { label: "turn" });
+    else {
+      this.#turn = "scheduled";
+      loop.afterTurn(this.#nextTurn);
+    }
   }
 
   readonly #nextTurn = (): void => {
