@@ -99,9 +99,9 @@ export interface Program {
  * | Ends with | Means |
  * | --- | --- |
  * | no `divergence` | the operator made the recorded requests, in the same turns |
- * | a `divergence` | the operator makes another request, or not the recorded one |
+ * | a `divergence` | the operator makes another request, or not the recorded one, or only one of both ends with an error |
  * | an Error that names a function | the operator used time, chance or I/O that no recording has, and then differed |
- * | an Error about a gap | the disk was full or slow: what follows is not known |
+ * | an Error about a gap | the disk was full or slow, or a file is cut or missing: what follows is not known |
  *
  * @param recording - of `openRecording` of `@holdfast/controller/recording`, with the first segment of its process
  * @param options - see {@link ReplayOptions}
