@@ -1,7 +1,10 @@
-import { createHook } from "node:async_hooks";
+import { asyncWrapProviders, createHook } from "node:async_hooks";
+import childProcess from "node:child_process";
 import crypto from "node:crypto";
+import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import type { Tape } from "./tape.ts";
+import os from "node:os";
+import type { Line, Tape } from "./tape.ts";
 
 /** Something that a program used and that no recording has. */
 export interface Foreign {
@@ -11,15 +14,42 @@ export interface Foreign {
   readonly stack: string;
 }
 
+/** What a recorder has noted. */
+export function foreignOf({ c, s }: Line): Foreign {
+  return { name: `${c}`, stack: `${s}` };
+}
+
 /** Names of the resources of Node whose callbacks a program can wait for, beside promises. */
 const RESOURCES: readonly (readonly [type: RegExp, name: string])[] = [
   [/^Timeout$/, "setTimeout"],
   [/^Immediate$/, "setImmediate"],
-  [/^(FS|FILEHANDLE|STATWATCHER)/, "a call of node:fs"],
-  [/^(TCP|PIPECONNECT|UDP|TLS|HTTP|GETADDR|GETNAME|QUERYWRAP|DNS)/, "the network"],
-  [/^(PROCESSWRAP|WORKER|MESSAGEPORT)/, "another process or thread"],
+  [/^(FS|FILEHANDLE|STATWATCHER|DIRHANDLE|BLOBREADER)/, "a call of node:fs"],
+  [/^(PROCESSWRAP|WORKER|MESSAGEPORT|SIGNALWRAP)/, "another process or thread"],
   [/^ZLIB$/, "node:zlib"],
   [/REQUEST$/, "node:crypto in a thread"],
+  [/./, "the network"],
+];
+
+/** Resources of Node that tell a program nothing. */
+const SILENT: ReadonlySet<string> = new Set(["NONE", "PROMISE", "ELDHISTOGRAM", "SIGINTWATCHDOG"]);
+
+function nameOf(type: string): string | undefined {
+  const isOfNode = type === "Timeout" || type === "Immediate" || type in asyncWrapProviders;
+  if (!isOfNode || SILENT.has(type)) return undefined;
+  return RESOURCES.find(([types]) => types.test(type))?.[1];
+}
+
+/** Functions that return another value in each process, by the text that names their owner. */
+const VALUES: readonly (readonly [text: string, owner: object, names: RegExp])[] = [
+  ["Math", Math, /^random$/],
+  ["performance", globalThis.performance, /^now$/],
+  ["crypto", globalThis.crypto, /^(randomUUID|getRandomValues)$/],
+  ["crypto", crypto, /^(random|generate)\w+$/],
+  ["fs", fs, /Sync$/],
+  ["child_process", childProcess, /Sync$/],
+  ["os", os, /./],
+  ["process", process, /^(hrtime|uptime|memoryUsage|cpuUsage|resourceUsage)$/],
+  ["process.hrtime", process.hrtime, /^bigint$/],
 ];
 
 /** Most that are kept. */
@@ -27,6 +57,27 @@ const MOST = 20;
 
 /** Frames between a call and the function that a program calls. */
 const OWN_FRAME = /recording[/\\]foreign\.|node:internal|at new Promise|async_hooks/;
+
+/** The frames of a program that calls, without those between. */
+export function stackOf(name: string): string {
+  return framesOf(name)
+    .filter((frame) => !OWN_FRAME.test(frame))
+    .join("\n");
+}
+
+function framesOf(name: string): string[] {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 50; // the frames of the library come before those of the program
+  const { stack = "" } = new Error(name);
+  Error.stackTraceLimit = stackTraceLimit;
+  return stack.split("\n").slice(1);
+}
+
+/** Whether Node calls a function that it offers to programs too, as `require` reads a file. */
+function isCalledByNode(): boolean {
+  const caller = framesOf("").find((frame) => !/recording[/\\]foreign\./.test(frame));
+  return caller === undefined || /\bnode:/.test(caller);
+}
 
 /**
  * Watches for time, chance and I/O that pass no seam, while a program is replayed.
@@ -38,29 +89,26 @@ const OWN_FRAME = /recording[/\\]foreign\.|node:internal|at new Promise|async_ho
 export function watchForeign(tape: Pick<Tape, "isInside">, found: Foreign[]): Disposable {
   const note = (name: string): void => {
     if (!tape.isInside || found.length === MOST) return;
-    const { stack = "" } = new Error(name);
-    const frames = stack
-      .split("\n")
-      .slice(1)
-      .filter((frame) => !OWN_FRAME.test(frame));
-    const one = { name, stack: frames.join("\n") };
-    if (!found.some((other) => other.name === name && other.stack === one.stack)) found.push(one);
+    const stack = stackOf(name);
+    if (!found.some((other) => other.name === name && other.stack === stack))
+      found.push({ name, stack });
+  };
+  const called = (name: string): void => {
+    if (tape.isInside && !isCalledByNode()) note(name);
   };
   const hook = createHook({
     init: (_, type) => {
-      const name = RESOURCES.find(([types]) => types.test(type))?.[1];
+      const name = nameOf(type);
       if (name !== undefined) note(name);
     },
   });
   const undo = [
-    spyOn(Math, "random", () => note("Math.random")),
-    spyOn(globalThis.performance, "now", () => note("performance.now")),
-    spyOn(globalThis.crypto, "randomUUID", () => note("crypto.randomUUID")),
-    spyOn(globalThis.crypto, "getRandomValues", () => note("crypto.getRandomValues")),
-    spyOn(crypto, "randomUUID", () => note("crypto.randomUUID")),
-    spyOn(crypto, "randomBytes", () => note("crypto.randomBytes")),
-    spyOn(crypto, "randomInt", () => note("crypto.randomInt")),
-    spyOnDate(note),
+    ...VALUES.flatMap(([text, owner, names]) =>
+      functionsOf(owner, names).map((name) => spyOn(owner, name, () => called(`${text}.${name}`))),
+    ),
+    spyOn(globalThis, "fetch", () => called("fetch")),
+    spyOnEnvironment(called),
+    spyOnDate(called),
   ];
   syncBuiltinESMExports();
   hook.enable();
@@ -73,19 +121,53 @@ export function watchForeign(tape: Pick<Tape, "isInside">, found: Foreign[]): Di
   };
 }
 
+/** The methods of an object, of its class too. */
+function functionsOf(owner: object, names: RegExp): string[] {
+  const kind = Object.getPrototypeOf(owner) as object;
+  const all = [owner, ...(kind === Object.prototype ? [] : [kind])].flatMap(
+    Object.getOwnPropertyNames,
+  );
+  return [...new Set(all)].filter(
+    (name) =>
+      names.test(name) &&
+      typeof Reflect.get(owner, name) === "function" &&
+      Object.getOwnPropertyDescriptor(owner, name)?.configurable !== false,
+  );
+}
+
 /** Calls `note` before each call of a method. Returns a function that puts the method back. */
-function spyOn<Owner extends object>(
-  owner: Owner,
-  name: keyof Owner,
-  note: () => void,
-): () => void {
+function spyOn(owner: object, name: string, note: () => void): () => void {
+  const method = Reflect.get(owner, name) as () => unknown;
+  const value = new Proxy(method, {
+    apply: (_, self, args) => {
+      note();
+      return Reflect.apply(method, self, args);
+    },
+  });
+  return replace(owner, name, value);
+}
+
+function spyOnEnvironment(called: (name: string) => void): () => void {
+  const read = (name: string | symbol): void => called(`process.env.${String(name)}`);
+  const value = new Proxy(process.env, {
+    get: (environment, name) => {
+      read(name);
+      return Reflect.get(environment, name);
+    },
+    has: (environment, name) => {
+      read(name);
+      return Reflect.has(environment, name);
+    },
+    set: (environment, name, given) => Reflect.set(environment, name, given),
+  });
+  return replace(process, "env", value);
+}
+
+/** Sets a property. Returns a function that puts the former one back. */
+function replace(owner: object, name: string, value: unknown): () => void {
   const before = Object.getOwnPropertyDescriptor(owner, name);
-  const method = owner[name] as (...args: unknown[]) => unknown;
-  const value = (...args: unknown[]): unknown => {
-    note();
-    return Reflect.apply(method, owner, args);
-  };
-  Object.defineProperty(owner, name, { value, configurable: true, writable: true });
+  const enumerable = before?.enumerable === true;
+  Object.defineProperty(owner, name, { value, configurable: true, writable: true, enumerable });
   return () => {
     if (before === undefined) Reflect.deleteProperty(owner, name);
     else Object.defineProperty(owner, name, before);

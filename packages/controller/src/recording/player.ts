@@ -3,11 +3,11 @@ import { yieldTurn } from "@holdfast/kit";
 import { type Random, withTimeout } from "@holdfast/wait";
 import { seededRandom } from "@holdfast/wait/strategies";
 import { firstDifference } from "./difference.ts";
-import { type Foreign, watchForeign } from "./foreign.ts";
+import { type Foreign, foreignOf, watchForeign } from "./foreign.ts";
 import type { Recording } from "./recording.ts";
 import type { SeamTimer } from "./seam-clock.ts";
 import { CALLS, type Course, INPUTS, type Line, type OpenCall, Tape } from "./tape.ts";
-import type { Codec } from "./values.ts";
+import { type Codec, Values } from "./values.ts";
 
 /** Inputs before a divergence that are shown. */
 const SHOWN = 20;
@@ -68,6 +68,8 @@ interface Turn {
   readonly calls: Line[];
   /** `"cut"`: the process was killed here, and may have made more calls. */
   readonly isLast?: "end" | "cut";
+  /** The line of the end. */
+  readonly end?: Line;
 }
 
 /** Gives a program the inputs of a recording, and compares its calls. */
@@ -82,6 +84,7 @@ export class Player extends Tape {
   /** Calls that came before their turn. */
   readonly #early: Call[] = [];
   readonly #foreign: Foreign[] = [];
+  readonly #recorded: RecordedCalls;
   readonly #last: Line[] = [];
   #now: number;
   #wall: number;
@@ -93,7 +96,9 @@ export class Player extends Tape {
   #onCall: () => void = () => {};
 
   constructor(recording: Recording, { patience, codecs }: PlayerOptions) {
-    super(new RecordedCalls(recording), codecs);
+    const recorded = new RecordedCalls(recording);
+    super(recorded, codecs);
+    this.#recorded = recorded;
     const { seed, mono, wall, segment } = recording.head;
     if (segment !== 1)
       throw new RangeError(
@@ -117,7 +122,7 @@ export class Player extends Tape {
       divergence: this.#divergence,
       calls: this.#calls,
       inputs: this.#inputs,
-      foreign: this.#foreign,
+      foreign: [...this.#foreign, ...this.#recorded.foreign],
       timers,
     };
   }
@@ -176,12 +181,16 @@ export class Player extends Tape {
   override async run<Value>(program: () => Promise<Value>): Promise<Value | undefined> {
     using _watch = watchForeign(this, this.#foreign);
     let value: Value | undefined;
+    let end: Line | undefined;
     const begin = (): void => {
       this.inside(program).then(
         (result) => {
           value = result;
+          end = { k: "end" };
         },
-        () => {}, // as in the recording, or its calls differ
+        (error: unknown) => {
+          end = { k: "end", e: new Values([]).encode(error) };
+        },
       );
     };
     for (const turn of turnsOf(this.#recording)) {
@@ -194,7 +203,14 @@ export class Player extends Tape {
     }
     const [early] = this.#early;
     if (early !== undefined && this.#turn.isLast === "end") this.#diverge(early.ask, undefined);
+    this.#compareEnds(end, this.#turn.end);
     return value;
+  }
+
+  /** A program that fails and one that does not differ, though all their calls are equal. */
+  #compareEnds(end: Line | undefined, recorded: Line | undefined): void {
+    if (recorded === undefined || (end === undefined && !("e" in recorded))) return;
+    if (end === undefined || "e" in end !== "e" in recorded) this.#diverge(end, recorded);
   }
 
   /** Waits for all calls of a turn. */
@@ -278,25 +294,24 @@ function labelOf({ options, deadline }: SeamTimer): string {
   return `${options.label ?? "timer"} at ${deadline}`;
 }
 
-function gapText({ files }: Recording, { lost, segment }: Line): string {
-  const gap = lost === undefined ? `segment ${segment} is missing` : `${lost} lines are lost`;
-  return `replay: the recording has a gap, ${gap}, in ${files[0]} and its next segments: what follows cannot be replayed`;
+function gapText({ files }: Recording, { lost, c = `${lost} lines are lost` }: Line): string {
+  return `replay: the recording has a gap, ${c}, in ${files[0]} and its next segments: what follows cannot be replayed`;
 }
 
 /** The turns of a recording. */
 function* turnsOf(recording: Recording): Generator<Turn, void, undefined> {
   let turn: Turn | undefined;
-  let isLast: Turn["isLast"] = "cut";
+  let end: Line | undefined;
   for (const line of recording.lines()) {
     if (line.k === "gap") throw new Error(gapText(recording, line));
-    if (line.k === "end") isLast = "end";
+    if (line.k === "end") end = line;
     if (!INPUTS.has(line.k) || line["y"] === 1) addTo(turn, line);
     else {
       if (turn !== undefined) yield turn;
       turn = { inputs: [line], reads: [], calls: [] };
     }
   }
-  if (turn !== undefined) yield { ...turn, isLast };
+  if (turn !== undefined) yield { ...turn, ...(end ? { isLast: "end", end } : { isLast: "cut" }) };
 }
 
 function addTo(turn: Turn | undefined, line: Line): void {
@@ -308,10 +323,14 @@ function addTo(turn: Turn | undefined, line: Line): void {
 /** The methods of linked systems, as the recording has found them: a replay calls those that make an object. */
 class RecordedCalls extends Map<string, "step" | "maker"> {
   readonly #makers = new Set<string>();
+  /** Causes of calls that are no inputs. */
+  readonly foreign: Foreign[] = [];
 
   constructor(recording: Recording) {
     super();
-    for (const { k, c } of recording.lines()) if (k === "m") this.#makers.add(c as string);
+    for (const line of recording.lines())
+      if (line.k === "m") this.#makers.add(line["c"] as string);
+      else if (line.k === "f") this.foreign.push(foreignOf(line));
   }
 
   override get(name: string): "step" | undefined {

@@ -1,9 +1,11 @@
-import type { Clock } from "@holdfast/clock";
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Clock, Timer } from "@holdfast/clock";
 import { type LoopClock, machineLoop, uuidFrom } from "@holdfast/kit";
 import { versionOf } from "@holdfast/kit/node";
 import type { Random } from "@holdfast/wait";
 import { seededRandom } from "@holdfast/wait/strategies";
 import type { Logger } from "../logger.ts";
+import { stackOf } from "./foreign.ts";
 import { CONTROLLER, FORMAT, type Head } from "./head.ts";
 import type { RecordingOptions } from "./recording-options.ts";
 import { Redactor } from "./redactor.ts";
@@ -14,6 +16,12 @@ import { type Codec, Values } from "./values.ts";
 
 /** Milliseconds by which the wall clock may leave the monotonic one before it counts as set. */
 const WALL_IS_SET = 10;
+
+/** Systems of the library: they have the clock of the machine. */
+const OWN = /^(transport|health server)\./;
+
+/** Most calls without an input that are noted. */
+const MOST_FOREIGN = 20;
 
 /** A program to record. */
 export interface RecorderOptions {
@@ -48,6 +56,12 @@ export class Recorder extends Tape {
   readonly #grid: number;
   readonly #open = new Set<OpenCall>();
   readonly #queue: Arrival[] = [];
+  /** Whether code runs that is not that of the program, up to its first `await`. */
+  #isOutside = false;
+  /** Whether code runs that a linked system has begun. Before Node 24 its first use makes all promises slower. */
+  readonly #away = new AsyncLocalStorage<boolean>();
+  readonly #foreign = new Set<string>();
+  #turn: Timer | "scheduled" | undefined;
   #now: number;
   #wall: number;
   #reads = 0;
@@ -82,6 +96,33 @@ export class Recorder extends Tape {
     return this.#wall;
   }
 
+  override get isInside(): boolean {
+    return !this.#isOutside && this.#away.getStore() !== true;
+  }
+
+  override inside<Result>(run: () => Result): Result {
+    const isAway = this.#away.getStore() === true;
+    return this.#enter(false, isAway ? () => this.#away.run(false, run) : run);
+  }
+
+  override outside<Result>(run: () => Result): Result {
+    return this.#enter(true, run);
+  }
+
+  protected override away<Result>(name: string, perform: () => Result): Result {
+    return OWN.test(name) ? perform() : this.#away.run(true, perform);
+  }
+
+  #enter<Result>(isOutside: boolean, run: () => Result): Result {
+    const before = this.#isOutside;
+    this.#isOutside = isOutside;
+    try {
+      return run();
+    } finally {
+      this.#isOutside = before;
+    }
+  }
+
   override read(): number {
     const now = this.machine.monotonic();
     if (!this.isInside) return now;
@@ -100,6 +141,7 @@ export class Recorder extends Tape {
     }
     const ring = (): void => {
       const { label } = timer.options;
+      this.#beginTurn();
       this.#note(
         { k: "T", ...(label !== undefined && { c: label }), d: timer.deadline },
         timer.deadline,
@@ -116,6 +158,7 @@ export class Recorder extends Tape {
 
   override open(ask: Line, { take, begin }: Course): OpenCall {
     const n = ++this.#calls;
+    if (this.#turn === undefined) this.#noteForeign();
     this.#write({ ...ask, n });
     let end: (() => void) | undefined;
     let isOpen = true;
@@ -157,6 +200,7 @@ export class Recorder extends Tape {
       throw error;
     } finally {
       for (const call of this.#open) call.close();
+      if (typeof this.#turn === "object") this.#turn.stop();
       await this.#segments.close();
     }
   }
@@ -167,24 +211,41 @@ export class Recorder extends Tape {
    */
   #later(arrival: Arrival): void {
     this.#queue.push(arrival);
-    if (this.isInside) this.outside(() => this.#turn());
-    else this.#turn();
+    this.#beginTurn();
   }
 
-  #turn(): void {
-    const next = (): void => {
-      const arrival = this.#queue.shift();
-      if (arrival === undefined) return;
-      const [following] = this.#queue;
-      const isWhole =
-        arrival.input.k === "h" &&
-        following?.input.k === "e" &&
-        following.deliver === arrival.deliver;
-      arrival.deliver(isWhole ? [arrival, this.#queue.shift() as Arrival] : [arrival]);
-    };
+  /** Until the next turn of the event loop, all that the program does comes of the latest input. */
+  #beginTurn(): void {
+    if (this.#turn !== undefined) return;
     const loop = (this.machine as LoopClock)[machineLoop];
-    if (loop === undefined) this.machine.afterFunc(0, next, { label: "turn" });
-    else loop.afterTurn(next);
+    if (loop === undefined)
+      this.#turn = this.machine.afterFunc(0, this.#nextTurn, { label: "turn" });
+    else {
+      this.#turn = "scheduled";
+      loop.afterTurn(this.#nextTurn);
+    }
+  }
+
+  readonly #nextTurn = (): void => {
+    this.#turn = undefined;
+    const arrival = this.#queue.shift();
+    if (arrival === undefined) return;
+    this.#beginTurn();
+    const [following] = this.#queue;
+    const isWhole =
+      arrival.input.k === "h" &&
+      following?.input.k === "e" &&
+      following.deliver === arrival.deliver;
+    arrival.deliver(isWhole ? [arrival, this.#queue.shift() as Arrival] : [arrival]);
+  };
+
+  /** Notes that the program calls in a turn without an input: other code has caused it. */
+  #noteForeign(): void {
+    if (this.#foreign.size === MOST_FOREIGN) return;
+    const stack = stackOf("call");
+    if (this.#foreign.has(stack)) return;
+    this.#foreign.add(stack);
+    this.#write({ k: "f", c: "an event or a promise of other code", s: stack });
   }
 
   /** Notes an input: the time of the program is that of the input. */

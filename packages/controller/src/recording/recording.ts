@@ -71,13 +71,22 @@ export class Recording {
    * @throws Error for damage, with file and line
    */
   *lines(): Generator<Line, void, undefined> {
+    let cut: Line | undefined;
+    for (const line of this.#parts()) {
+      if (cut !== undefined && line.k !== "gap") yield cut;
+      cut = line["isCut"] === true ? line : undefined;
+      if (cut === undefined) yield line;
+    }
+  }
+
+  *#parts(): Generator<Line, void, undefined> {
     let expected = this.head.segment;
     for (const file of this.files)
       for (const line of linesOf(file))
         if (line.k !== "head") yield line;
         else if (line["segment"] === expected) expected += 1;
         else {
-          yield { k: "gap", segment: expected };
+          yield { k: "gap", c: `segment ${expected} is missing` };
           expected = (line["segment"] as number) + 1;
         }
   }
@@ -167,9 +176,9 @@ function listOf(runs: readonly Run[]): string {
   return `${texts.join("; ")}${more}`;
 }
 
-/** The lines of a segment, with their bodies. What was cut at its end is not there. */
+/** The lines of a segment, with their bodies. In place of an end that was cut there is a gap. */
 function* linesOf(file: string): Generator<Line, void, undefined> {
-  const bytes = bytesOf(file);
+  const { bytes, isWhole } = bytesOf(file);
   const damaged = (at: number, problem: string, cause?: unknown): Error => {
     const lines = bytes.subarray(0, at).filter((byte) => byte === NEWLINE).length;
     return new Error(`${file}:${lines + 1}: damaged: ${problem}`, { cause });
@@ -182,11 +191,13 @@ function* linesOf(file: string): Generator<Line, void, undefined> {
     at = end + 1;
     const body = bytes.subarray(at, at + Math.max(0, len as number));
     if (len !== -1) at += body.length + 1;
-    if (at > bytes.length) return;
+    if (at > bytes.length) break;
     if (bytes[at - 1] !== NEWLINE)
       throw damaged(at - 1, `a body of ${len} bytes does not end here`);
     yield len === -1 ? line : { ...line, ...contentOf(body) };
   }
+  if (!isWhole || at !== bytes.length)
+    yield { k: "gap", c: `${basename(file)} is cut`, isCut: true };
 }
 
 function parse(text: string, damaged: (error: unknown) => Error): Line {
@@ -201,10 +212,15 @@ function contentOf(body: Buffer): { readonly body: string } | { readonly bytes: 
   return isUtf8(body) ? { body: body.toString() } : { bytes: body.toString("base64") };
 }
 
-/** A segment, up to its end or to where it was cut. */
-function bytesOf(file: string): Buffer {
+/** A segment, whole or up to where it was cut: a process that is killed does not write its end. */
+function bytesOf(file: string): { readonly bytes: Buffer; readonly isWhole: boolean } {
   try {
-    return gunzipSync(readFileSync(file), UP_TO_THE_CUT);
+    const packed = readFileSync(file);
+    try {
+      return { bytes: gunzipSync(packed), isWhole: true };
+    } catch {
+      return { bytes: gunzipSync(packed, UP_TO_THE_CUT), isWhole: false };
+    }
   } catch (error) {
     throw new Error(`${file}: damaged: ${messageOf(error)}`, { cause: error });
   }

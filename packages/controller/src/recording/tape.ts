@@ -86,7 +86,7 @@ export abstract class Tape implements SeamTime {
     this.#linker = new Linker({
       ...{ known, isAwake: () => true, show: (value) => this.#values.show(value) },
       step: (call, perform) => this.#step(call, perform),
-      probe: (_, perform) => this.outside(perform),
+      probe: (name, perform) => this.away(name, perform),
       callback: (callback, linked) => this.#callback(callback, linked),
     });
   }
@@ -114,6 +114,11 @@ export abstract class Tape implements SeamTime {
   /** Runs code that is not recorded: its reads of the clock and its timers are those of the machine. */
   outside<Result>(run: () => Result): Result {
     return this.#inside.run(false, run);
+  }
+
+  /** Runs a call of a linked system, whose code is outside to its end. */
+  protected away<Result>(_name: string, perform: () => Result): Result {
+    return this.outside(perform);
   }
 
   /** Links a system: the answers of its calls are inputs. */
@@ -155,7 +160,7 @@ export abstract class Tape implements SeamTime {
     return { signal: stop.signal, [Symbol.dispose]: () => call.close() };
   }
 
-  #step({ text, args }: LinkedCall, perform: () => Promise<unknown>): Promise<unknown> {
+  #step({ name, text, args }: LinkedCall, perform: () => Promise<unknown>): Promise<unknown> {
     const signals = args.filter((arg) => arg instanceof AbortSignal);
     return new Promise((resolve, reject) => {
       const course: Course = {
@@ -175,7 +180,7 @@ export abstract class Tape implements SeamTime {
               value: error,
             });
           };
-          perform().then(answer, fail);
+          this.away(name, perform).then(answer, fail);
           return undefined;
         },
       };

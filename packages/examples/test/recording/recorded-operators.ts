@@ -1,4 +1,11 @@
-import type { KubeClient, KubeObject, OperatorSetup, Resource } from "@holdfast/kubernetes";
+import {
+  builtIn,
+  type KubeClient,
+  type KubeObject,
+  type OperatorSetup,
+  ownerReference,
+  type Resource,
+} from "@holdfast/kubernetes";
 import { cronTasks } from "../../src/cron-task/cron-task.ts";
 import { CronTask, Job } from "../../src/cron-task/resources.ts";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
@@ -64,7 +71,104 @@ const cron: RecordedOperator = {
   },
 };
 
-export const recordedOperators: readonly RecordedOperator[] = [website, greetings, cron];
+type Settings = KubeObject & { data?: { [name: string]: string } };
+const Settings = builtIn<Settings>("v1", "ConfigMap");
+const Child = builtIn<KubeObject & { data?: { [name: string]: string } }>("v1", "Secret");
+const FINALIZER = "example.org/owned";
+
+/** Makes a child with an owner reference, and deletes it before the owner goes. */
+const owners: RecordedOperator = {
+  name: "owners",
+  resources: [Settings, Child],
+  setup:
+    () =>
+    ({ cluster, client, controller }) => {
+      const maps = cluster.watch(Settings);
+      const children = cluster.watch(Child);
+      return () => [
+        controller({
+          name: "owners",
+          sources: [maps.source(), children.source({ to: ({ key }) => [key] })],
+          async reconcile({ key, signal }) {
+            const map = maps.get(key);
+            if (map === undefined) return;
+            const { finalizers = [], deletionTimestamp, resourceVersion } = map.metadata;
+            const finalize = async (wanted: readonly string[]): Promise<unknown> =>
+              await client.patch(
+                Settings,
+                key,
+                { metadata: { finalizers: [...wanted], resourceVersion } },
+                { signal },
+              );
+            if (deletionTimestamp !== undefined) {
+              if (children.get(key) !== undefined) await client.delete(Child, key, { signal });
+              await finalize(finalizers.filter((name) => name !== FINALIZER));
+              return;
+            }
+            if (!finalizers.includes(FINALIZER)) await finalize([...finalizers, FINALIZER]);
+            const { name, namespace } = map.metadata;
+            const metadata = { name, namespace, ownerReferences: [ownerReference(Settings, map)] };
+            await client.apply(Child, { metadata, data: map.data ?? {} }, { signal });
+          },
+        }),
+      ];
+    },
+  async play({ api: { client } }, _, round) {
+    const map = at(`map-${round % 3}`);
+    const data = { text: Buffer.from(`text ${round}`).toString("base64") };
+    if ((await client.find(Settings, map)) === undefined)
+      await client.create(Settings, { metadata: map, data });
+    else if (round % 4 === 3) await client.delete(Settings, map);
+    else if (round % 5 === 4) await client.delete(Child, map);
+    else await client.patch(Settings, map, { data });
+  },
+};
+
+/** Writes the time to each object, again and again. */
+const periodic: RecordedOperator = {
+  name: "periodic",
+  resources: [Settings],
+  setup:
+    () =>
+    ({ cluster, client, controller, clock }) => {
+      const maps = cluster.watch(Settings);
+      return () => [
+        controller({
+          name: "periodic",
+          workers: 3,
+          sources: [maps.source()],
+          async reconcile({ key, signal }) {
+            const map = maps.get(key);
+            if (map === undefined) return;
+            const minute = `${Math.floor(clock.now() / 60_000)}`;
+            const { name, namespace } = map.metadata;
+            if (map.data?.["minute"] !== minute)
+              await client.apply(
+                Settings,
+                { metadata: { name, namespace }, data: { minute } },
+                { signal },
+              );
+            return { requeueAfter: 30_000 };
+          },
+        }),
+      ];
+    },
+  async play({ api: { client } }, _, round) {
+    const map = at(`map-${round % 3}`);
+    if ((await client.find(Settings, map)) === undefined)
+      await client.create(Settings, { metadata: map });
+    else if (round % 5 === 4) await client.delete(Settings, map);
+    else await client.patch(Settings, map, { data: { text: `${round}` } });
+  },
+};
+
+export const recordedOperators: readonly RecordedOperator[] = [
+  website,
+  greetings,
+  cron,
+  owners,
+  periodic,
+];
 
 /** An operator whose objects of which a name has "-1" get a label more. */
 export function labelled(setup: OperatorSetup): OperatorSetup {

@@ -1,4 +1,4 @@
-import type { Head, Line, Recording } from "@holdfast/controller/recording";
+import type { Foreign, Head, Line, Recording } from "@holdfast/controller/recording";
 import { builtIn, type KubeObject, type KubeRequest, type Resource } from "@holdfast/kubernetes";
 import { keyOfCall } from "../server/request/api-call.ts";
 import { readRequest } from "../server/request/read-request.ts";
@@ -39,6 +39,8 @@ export class Incident {
   readonly calls: ReadonlyMap<string, readonly RecordedCall[]>;
   /** Methods of linked systems that make objects. */
   readonly makers: ReadonlySet<string>;
+  /** Causes of calls of the recorded program that are no inputs. */
+  readonly foreign: readonly Foreign[];
   /** The version of the server when the program began. */
   readonly version: number;
   /** The instant of the last line. */
@@ -54,9 +56,10 @@ export class Incident {
       throw new Error(
         `shadow: the first segment of the process must be there, got segment ${head.segment}, and the recording has no snapshot: raise maxBytes, so that the ring keeps it`,
       );
-    const { requests, inputs, calls, makers, now, fails } = new Reading(recording);
+    const { requests, inputs, calls, makers, foreign, now, fails } = new Reading(recording);
     this.calls = calls;
     this.makers = makers;
+    this.foreign = foreign;
     this.end = now;
     this.fails = fails;
     this.resources = withRecorded(resources, requests);
@@ -93,6 +96,7 @@ class Reading {
   readonly inputs: { readonly raw: Raw; readonly at: number; readonly line: Line }[] = [];
   readonly calls = new Map<string, RecordedCall[]>();
   readonly makers = new Set<string>();
+  readonly foreign: Foreign[] = [];
   fails = false;
   now: number;
   readonly #open = new Map<unknown, Raw>();
@@ -112,6 +116,7 @@ class Reading {
   #take(line: Line): void {
     const at = this.now;
     if (line.k === "m") this.makers.add(`${line["c"]}`);
+    else if (line.k === "f") this.foreign.push({ name: `${line["c"]}`, stack: `${line["s"]}` });
     else if (line.k === "end") this.fails = "e" in line;
     else if (line.k === "q" || line.k === "l") this.#begin({ ask: line, at, inputs: [] });
     else if (line.k !== "R") {

@@ -99,9 +99,9 @@ export interface Program {
  * | Ends with | Means |
  * | --- | --- |
  * | no `divergence` | the operator made the recorded requests, in the same turns |
- * | a `divergence` | the operator makes another request, or not the recorded one |
+ * | a `divergence` | the operator makes another request, or not the recorded one, or only one of both ends with an error |
  * | an Error that names a function | the operator used time, chance or I/O that no recording has, and then differed |
- * | an Error about a gap | the disk was full or slow: what follows is not known |
+ * | an Error about a gap | the disk was full or slow, or a file is cut or missing: what follows is not known |
  *
  * @param recording - of `openRecording` of `@holdfast/controller/recording`, with the first segment of its process
  * @param options - see {@link ReplayOptions}
@@ -171,11 +171,13 @@ function reportOf({ divergence, calls, inputs, foreign, timers }: Replayed): Rep
     );
   const { call: request, recorded, path, overdue } = divergence;
   const text = [
-    request === undefined
-      ? `the operator did not make the recorded ${nameOf(recorded)}`
-      : recorded === undefined
-        ? `the operator made ${nameOf(request)}, and the recording has no request there`
-        : `the operator made ${nameOf(request)}, and the recording has ${nameOf(recorded)}; they differ in ${path}`,
+    recorded?.k === "end"
+      ? `the operator ${endOf(request)}, and in the recording it ${endOf(recorded)}`
+      : request === undefined
+        ? `the operator did not make the recorded ${nameOf(recorded)}`
+        : recorded === undefined
+          ? `the operator made ${nameOf(request)}, and the recording has no request there`
+          : `the operator made ${nameOf(request)}, and the recording has ${nameOf(recorded)}; they differ in ${path}`,
     ...overdue.map((timer) => `timer ${timer} was due, and did not fire in the recording`),
     "the inputs before, the latest last:",
     ...divergence.inputs.map(describe),
@@ -186,6 +188,12 @@ function reportOf({ divergence, calls, inputs, foreign, timers }: Replayed): Rep
 function nameOf(line: Line | undefined): string {
   if (line === undefined) return "call";
   return line.k === "q" ? `${line["m"]} ${line["u"]}` : `call ${line["c"]}`;
+}
+
+function endOf(line: Line | undefined): string {
+  if (line === undefined) return "goes on";
+  const error = (line["e"] as { readonly v?: { readonly message?: string } } | undefined)?.v;
+  return error === undefined ? "ends" : `fails: ${error.message}`;
 }
 
 /** Longest text of an input. */

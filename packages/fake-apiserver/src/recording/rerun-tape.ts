@@ -25,6 +25,9 @@ export interface RerunTapeOptions {
 /** Calls that are no calls of linked systems. */
 const OWN = /^(stop$|callback$|signal |transport\.|health server\.)/;
 
+/** Milliseconds by which a call may come earlier than the recorded one whose instants it gets. */
+const EARLY = 100;
+
 /** The seams of a program in a world: requests are done, and linked systems answer as they were recorded. */
 export class RerunTape extends Tape {
   readonly random: Random;
@@ -101,7 +104,8 @@ export class RerunTape extends Tape {
     if (recorded !== undefined) this.#latest.set(text, recorded);
     const { at: asked = 0, inputs = [] } = recorded ?? {};
     const timers = inputs.map(({ at, line }) => {
-      const delay = at >= now && next ? at - now : at - asked;
+      const isThen = next !== undefined && asked <= now + EARLY && at >= now;
+      const delay = isThen ? at - now : at - asked;
       const late = isOfSystem ? this.#options.lateBy(Math.min(delay, 1_000)) : 0;
       return this.machine.afterFunc(delay + late, () => take(line, undefined));
     });

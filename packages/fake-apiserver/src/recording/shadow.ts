@@ -157,6 +157,8 @@ export async function shadow<World = undefined>(
   const report = compare(run, olds);
   const { news, lost, orphans } = report;
   if (news.length + lost.length + orphans.length === 0) return report;
+  const [cause] = incident.foreign;
+  if (cause !== undefined) throw noVerdict(cause);
   if (first.foreign.length > 0) requireSame(first, await runOf(upgradeFrom, 0));
   if (run.foreign.length > 0) requireSame(run, await runOf(setup, 0));
   return report;
@@ -184,14 +186,17 @@ function requireSame(run: Run, again: Run): void {
   const { news, lost } = compare(again, [run]);
   const isSame = news.length + lost.length === 0;
   if (isSame && foreign.every(({ name }) => OF_VALUES.test(name))) return;
-  const [{ name, stack }] = foreign as [Foreign];
-  throw new Error(
+  throw noVerdict(foreign[0] as Foreign);
+}
+
+function noVerdict({ name, stack }: Foreign): Error {
+  return new Error(
     `shadow: no verdict: the operator used ${name}, which no recording has; use clock, random or link of its context\n${stack}`,
   );
 }
 
 /** Functions that return another value in each run, and take no time. They do no harm if two runs write the same. */
-const OF_VALUES = /^(Math|performance|crypto|Date|new Date)\b/;
+const OF_VALUES = /^(Math|performance|crypto|Date|new Date|fs|child_process|os|process)\b/;
 
 function compare(run: Run, olds: readonly Run[]): ShadowReport {
   const most = (text: string): number =>

@@ -1,10 +1,15 @@
-import { createHash, randomUUID } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { execFile, execFileSync } from "node:child_process";
+import { createHash, generateKeyPairSync, randomFillSync, randomUUID } from "node:crypto";
+import { EventEmitter, once } from "node:events";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { opendir, readFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { deflate, gunzipSync, gzipSync } from "node:zlib";
 import { BaseClock, type Clock, type Timer, type TimerOptions } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
@@ -17,6 +22,7 @@ import {
   type OperatorOptions,
   type OperatorSetup,
   runOperator,
+  type StartWork,
 } from "@holdfast/kubernetes";
 import fc from "fast-check";
 import { expect, it, onTestFinished } from "vitest";
@@ -49,12 +55,14 @@ const marker =
   };
 
 const plain = marker(() => "seen");
+const file = fileURLToPath(import.meta.url);
 
 /** Records an operator on a fake server. */
 async function record(
   setup: OperatorSetup,
   play?: (api: FakeApi, clock: FakeClock) => Promise<void>,
   options: (clock: FakeClock) => Partial<OperatorOptions> = () => ({}),
+  error?: string,
 ): Promise<Recording & { readonly directory: string }> {
   const directory = tempFolder(onTestFinished);
   const clock = new FakeClock();
@@ -73,7 +81,8 @@ async function record(
     await clock.sleep(5_000);
     await play?.(api, clock);
     stop.abort(new Error("enough"));
-    await running;
+    if (error === undefined) await running;
+    else await expect(running).rejects.toThrow(error);
   });
   expect(clock.waiters()).toBe(0);
   return Object.assign(await openRecording(directory), { directory });
@@ -126,39 +135,118 @@ it("names a request that the recording does not have", async () => {
   expect(divergence?.request).toMatchObject({ m: "GET" });
 });
 
-const file = fileURLToPath(import.meta.url);
+/** The operator in a replay: it uses what it used when it was recorded, and then differs. */
+const differing = (use: () => unknown): OperatorSetup =>
+  marker(async () => {
+    await use();
+    return "other";
+  });
 
-it.for<readonly [string, (context: OperatorContext) => unknown]>([
+it.for<readonly [string, () => unknown]>([
   ["Math.random", () => Math.random()],
   ["crypto.randomUUID", () => crypto.randomUUID()],
   ["crypto.randomUUID", () => randomUUID()],
+  ["crypto.getRandomValues", () => crypto.getRandomValues(new Uint8Array(8))],
+  ["crypto.randomFillSync", () => randomFillSync(new Uint8Array(8))],
+  ["crypto.generateKeyPairSync", () => generateKeyPairSync("ed25519")],
   ["Date.now", () => Date.now()],
   ["new Date", () => new Date().toISOString()],
   ["performance.now", () => performance.now()],
+  ["process.hrtime", () => process.hrtime()],
+  ["process.hrtime.bigint", () => process.hrtime.bigint()],
+  ["process.uptime", () => process.uptime()],
+  ["process.memoryUsage", () => process.memoryUsage()],
+  ["process.env.HOME", () => process.env["HOME"]],
+  ["process.env.HOME", () => "HOME" in process.env],
+  ["os.hostname", () => hostname()],
+  ["fs.readFileSync", () => readFileSync(file)],
+  ["fs.existsSync", () => existsSync(file)],
+  ["child_process.execFileSync", () => execFileSync(process.execPath, ["-v"])],
 ])("names %s with its stack, and gives no verdict", async ([name, use]) => {
-  const setup = marker(use);
-  const recording = await record(setup);
-  const ended = replay(recording, { setup });
+  const recording = await record(marker(use));
+  const ended = replay(recording, { setup: differing(use) });
   await expect(ended).rejects.toThrow(`the operator used ${name}, which no recording has`);
   await expect(ended).rejects.toThrow("replay.test.ts");
 });
 
+/** Another process or thread answers. */
+async function askThread(): Promise<unknown> {
+  const { port1, port2 } = new MessageChannel();
+  const answer = once(port1, "message");
+  port2.postMessage("hello");
+  await answer;
+  port1.close();
+  return "heard";
+}
+
 it.for<readonly [string, () => Promise<unknown>]>([
   ["setTimeout", () => sleep(1)],
+  [
+    "setTimeout",
+    () => new Promise((resolve) => AbortSignal.timeout(1).addEventListener("abort", resolve)),
+  ],
+  ["setImmediate", () => immediate()],
   ["a call of node:fs", async () => (await readFile(file)).length],
+  ["a call of node:fs", async () => (await opendir(dirname(file))).close()],
+  ["node:crypto in a thread", () => crypto.subtle.digest("SHA-256", Buffer.from("text"))],
+  ["node:zlib", () => promisify(deflate)("text")],
+  ["fetch", () => fetch("http://127.0.0.1:9/").catch(() => {})],
+  ["the network", () => new Promise((resolve) => connect(9, "127.0.0.1").on("error", resolve))],
+  ["another process or thread", askThread],
+  ["another process or thread", () => promisify(execFile)(process.execPath, ["-v"])],
 ])("names %s with its stack, and says of no request that it differs", async ([name, wait]) => {
-  const setup = marker(wait);
-  const recording = await record(setup);
-  // It may end in the same turn as it did in the recording: then nothing differs.
-  const named = await replay(recording, { setup }).then(
-    ({ divergence, foreign }) => {
-      expect(divergence).toBeUndefined();
-      return foreign.map((one) => `${one.name}\n${one.stack}`).join("\n");
-    },
-    (error: Error) => error.message,
-  );
-  expect(named).toContain(name);
-  expect(named).toContain("replay.test.ts");
+  const recording = await record(marker(wait), undefined, (clock) => ({ clock }));
+  for (const setup of [marker(wait), differing(wait)]) {
+    // It may end in the same turn as it did in the recording: then nothing differs.
+    const named = await replay(recording, { setup }).then(
+      ({ divergence, foreign }) => {
+        expect(divergence).toBeUndefined();
+        return foreign.map((one) => `${one.name}\n${one.stack}`).join("\n");
+      },
+      (error: Error) => error.message,
+    );
+    expect(named).toContain(name);
+    expect(named).toContain("replay.test.ts");
+  }
+});
+
+it.for<readonly [string, (event: Promise<unknown>, emitter: EventEmitter) => Promise<unknown>]>([
+  ["a promise that other code settles", (event) => event],
+  ["an event of an emitter of other code", (_, emitter) => once(emitter, "open")],
+])("names the call that comes of %s, and gives no verdict", async ([, wait]) => {
+  const emitter = new EventEmitter();
+  const opened = once(emitter, "open");
+  const setup = marker(() => wait(opened, emitter));
+  const recording = await record(setup, async (_, clock) => {
+    emitter.emit("open");
+    await clock.sleep(1_000);
+  });
+  const cause = "the operator used an event or a promise of other code, which no recording has";
+  for (const again of [setup, marker(() => wait(new Promise(() => {}), new EventEmitter()))]) {
+    const ended = replay(recording, { setup: again });
+    await expect(ended).rejects.toThrow(cause);
+    await expect(ended).rejects.toThrow("replay.test.ts");
+  }
+});
+
+it("differs if the operator fails at its end, and did not, or does not, and did", async () => {
+  const ending = (fails: boolean): OperatorSetup => {
+    const run = async (signal: AbortSignal): Promise<void> => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      if (fails) throw new RangeError("no more");
+    };
+    return async (context) => {
+      const start = (await plain(context)) as StartWork;
+      return (leadership) => [...start(leadership), { name: "ending", run }];
+    };
+  };
+  const well = await record(ending(false));
+  const { divergence } = await replay(well, { setup: ending(true) });
+  expect(divergence?.text).toMatch(/^the operator fails: .*, and in the recording it ends\n/);
+  const failed = await record(ending(true), undefined, undefined, "no more");
+  expect((await replay(failed, { setup: ending(true) })).divergence).toBeUndefined();
+  const mended = await replay(failed, { setup: ending(false) });
+  expect(mended.divergence?.text).toMatch(/^the operator ends, and in the recording it fails: /);
 });
 
 /** A clock on which each read takes 0.7 ms, as on a busy machine, and whose wall clock is set now and then. */
@@ -315,6 +403,37 @@ it("replays an operator that draws a password, and uses it beside the Secret", a
   expect(JSON.stringify([...recording.lines()])).toContain("postgres://app:redacted-");
   const report = await replay(recording, { setup });
   expect([report.divergence?.text, report.foreign]).toEqual([undefined, []]);
+});
+
+it("replays a recording that was cut at any byte, and refuses one that lacks bytes in its middle", async () => {
+  const recording = await record(plain);
+  const [path = ""] = recording.files;
+  const whole = readFileSync(path);
+  const cutAt = async (at: number): Promise<string | undefined> => {
+    writeFileSync(path, whole.subarray(0, at));
+    const ended = openRecording(path).then((opened) => replay(opened, { setup: plain }));
+    return await ended.then(
+      ({ divergence }) => divergence?.text,
+      ({ message }: Error) =>
+        /:1: damaged: a recording begins with its head/.test(message) ? undefined : message,
+    );
+  };
+  for (let at = 0; at < whole.length; at += at < whole.length - 20 ? 97 : 1)
+    expect([at, await cutAt(at)]).toEqual([at, undefined]);
+
+  const lines = gunzipSync(whole).toString().trimEnd().split("\n");
+  const half = lines.length >> 1;
+  const head = lines[0] as string;
+  const next = [head.replace('"segment":1', '"segment":2'), ...lines.slice(half)];
+  const first = gzipSync(`${lines.slice(0, half).join("\n")}\n`);
+  const path2 = path.replace("000001", "000002");
+  writeFileSync(path2, gzipSync(`${next.join("\n")}\n`));
+  for (const cut of [first.length, first.length - 1, first.length - 30]) {
+    writeFileSync(path, first.subarray(0, cut));
+    const ended = replay(await openRecording(path), { setup: plain });
+    if (cut === first.length) expect((await ended).divergence).toBeUndefined();
+    else await expect(ended).rejects.toThrow(/has a gap, .*000001\.flight\.gz is cut, in /);
+  }
 });
 
 it("replays a recording that was cut, and refuses one that is damaged or has a gap", async () => {

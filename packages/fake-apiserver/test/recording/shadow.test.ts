@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -270,6 +271,7 @@ const file = fileURLToPath(import.meta.url);
 it.for<readonly [string, () => unknown]>([
   ["Math.random", () => Math.random()],
   ["crypto.randomUUID", () => crypto.randomUUID()],
+  ["process.hrtime.bigint", () => process.hrtime.bigint()],
   ["a call of node:fs", async () => (await readFile(file)).length],
 ])("names %s with its stack, and gives no verdict", async ([name, use]) => {
   const recording = await record(plain);
@@ -279,6 +281,29 @@ it.for<readonly [string, () => unknown]>([
     timings: 1,
   });
   await expect(shadowed).rejects.toThrow(`shadow: no verdict: the operator used ${name}`);
+  await expect(shadowed).rejects.toThrow("shadow.test.ts");
+});
+
+it("lets an operator stop at once where the recorded one took its time", async () => {
+  const slow = marker({ more: () => new Promise(() => {}) });
+  const recording = await record(slow);
+  const { lost } = await tried(recording, { upgradeFrom: slow, setup: plain });
+  expect(lost).toEqual([]);
+});
+
+it("names the call that comes of an event of other code, and gives no verdict", async () => {
+  const emitter = new EventEmitter();
+  const old = marker({ text: async () => (await once(emitter, "open"))[0] });
+  const recording = await record(old, async (_, clock) => {
+    for (let event = 0; event < 3; event++) {
+      emitter.emit("open", "seen");
+      await clock.sleep(1_000);
+    }
+  });
+  const shadowed = tried(recording, { upgradeFrom: old, setup: plain });
+  await expect(shadowed).rejects.toThrow(
+    "shadow: no verdict: the operator used an event or a promise of other code",
+  );
   await expect(shadowed).rejects.toThrow("shadow.test.ts");
 });
 

@@ -11,6 +11,7 @@ const KINDS: Readonly<Record<string, string>> = {
   end: "end",
   R: "reads",
   m: "methods",
+  f: "causes",
 };
 
 /** Longest line of `show`. */
@@ -33,19 +34,33 @@ export async function recording(args: string[], { print }: Output): Promise<0 | 
 function check(found: Recording, print: Output["print"]): 0 | 1 {
   const { name, identity, segment } = found.head;
   const counts = new Map<string, number>();
-  for (const { k } of found.lines()) {
+  let stack: unknown;
+  for (const { k, s } of found.lines()) {
+    if (k === "f") stack ??= s;
     const kind = KINDS[k] ?? "inputs";
     counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   const count = (kind: string): number => counts.get(kind) ?? 0;
   const end = count("end") > 0 ? "the operator stopped" : "the process was killed, or still runs";
-  const problem =
-    segment === 1 ? count("gaps") > 0 && "it has a gap" : `it begins with segment ${segment}`;
+  const problem = problemOf(segment, counts, stack);
   print(
     `${name} ${identity}: ${found.files.length} segments, ${count("inputs")} inputs, ${count("calls")} calls; ${end}\n`,
   );
-  print(problem === false ? "can be replayed\n" : `cannot be replayed as a whole: ${problem}\n`);
-  return problem === false ? 0 : 1;
+  print(
+    problem === undefined ? "can be replayed\n" : `cannot be replayed as a whole: ${problem}\n`,
+  );
+  return problem === undefined ? 0 : 1;
+}
+
+/** Why a recording cannot be replayed as a whole. */
+function problemOf(
+  segment: number,
+  counts: ReadonlyMap<string, number>,
+  stack: unknown,
+): string | undefined {
+  if (segment !== 1) return `it begins with segment ${segment}`;
+  if (counts.has("gaps")) return "it has a gap";
+  return counts.has("causes") ? `other code than its inputs caused a call\n${stack}` : undefined;
 }
 
 function textOf({ k, n, t, ...rest }: Line): string {
