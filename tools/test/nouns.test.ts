@@ -25,7 +25,7 @@ function exportsOf(file: string): readonly Exported[] {
       ts.canHaveModifiers(statement) &&
       ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
     if (isExported !== true) return [];
-    const declarations = ts.isVariableStatement(statement)
+    const declarations: readonly ts.NamedDeclaration[] = ts.isVariableStatement(statement)
       ? statement.declarationList.declarations
       : [statement as ts.DeclarationStatement];
     return declarations.map(({ name }): Exported => [(name as ts.Identifier).text, file]);

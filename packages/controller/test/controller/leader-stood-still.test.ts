@@ -134,7 +134,7 @@ it("a leadership whose isHeld throws counts as lost", () =>
     },
   ));
 
-it.each(["Controller", "Manager"])(
+it.each(["Controller", "Manager"] as const)(
   "%s refuses a second leadership, the same one too, beside that of the first argument",
   async (name) => {
     const clock = new FakeClock();
@@ -142,7 +142,7 @@ it.each(["Controller", "Manager"])(
     const part = {
       Controller: () => new Controller({ name: "part", clock, logger, reconcile: () => undefined }),
       Manager: () => new Manager({ clock, logger }),
-    }[name]?.() as Controller | Manager;
+    }[name]();
     const { signal } = new AbortController();
     const leadership = { token: 1, signal, lost: signal, isHeld: true };
     await expect(part.run(leadership, { leadership })).rejects.toThrow(
