@@ -51,7 +51,7 @@ export const pages = new Map(
     "docs/choosing-a-delay.md": {
       title: "Which retry delay? Recipes for backoff options",
       description: "Recipes: the delay for a database, a busy API, a restart, a connection.",
-      keywords: "recipes retry interval how long to wait CrashLoopBackOff",
+      keywords: "recipes retry interval how long to wait CrashLoopBackOff which backoff options to use",
     },
     "docs/backing-off.md": {
       title: "Exponential backoff and jitter in Node.js",
@@ -76,7 +76,7 @@ export const pages = new Map(
       description:
         "`run` moves time whenever your code can only wait: no advanceTimersByTime, no hanging test, exact instants.",
       keywords:
-        "fake timers async advanceTimersByTime mock time jest vitest sinon setTimeout test sleep deterministic deadlock Date.now",
+        "fake timers async advanceTimersByTime mock time jest vitest sinon setTimeout test sleep deterministic deadlock Date.now setInterval",
     },
     "docs/test-runners.md": {
       title: "Fake time in vitest, jest, node:test and sinon",
@@ -103,7 +103,7 @@ export const pages = new Map(
       description:
         "One active process of several: on a file, PostgreSQL, MySQL, Redis or a Kubernetes Lease, with fencing tokens.",
       keywords:
-        "distributed lock mutex redis lock postgres lock leader election fencing token singleton one replica lease failover split brain two pods write at once",
+        "distributed lock mutex redis lock postgres lock leader election fencing token singleton one replica lease failover split brain two pods write at once expired lock servers",
     },
     "docs/several-replicas.md": {
       title: "Divide keys over several replicas in Node.js",
@@ -149,7 +149,7 @@ export const pages = new Map(
       description:
         "holdfast run: dependencies, probes, backoff, logs and edits in place, in development and in a container.",
       keywords:
-        "process manager supervisor procfile process-compose pm2 foreman restart crash loop",
+        "process manager supervisor procfile process-compose pm2 foreman restart crash loop several local processes restarting",
     },
     "docs/circuit-breaker.md": {
       title: "Circuit breaker, bulkhead and fallback beside retry",
@@ -168,7 +168,7 @@ export const pages = new Map(
       description:
         "A job at 03:00 every day with croner, one leader and a memory of the last run: no day is lost.",
       keywords:
-        "cron job croner node-cron schedule scheduled job singleton one replica daily nightly at night 03:00",
+        "cron job croner node-cron schedule scheduled job singleton one replica daily nightly at night 03:00 runs on two servers twice",
     },
     "docs/graceful-shutdown.md": {
       title: "Graceful shutdown of a Node.js service",
@@ -221,7 +221,7 @@ export const pages = new Map(
       description:
         "Conditions with observedGeneration, Events, a finalizer for a record outside: a Website operator, tested.",
       keywords:
-        "status conditions observedGeneration events finalizer ownerReferences rolling hash annotation ingress",
+        "status conditions observedGeneration events finalizer ownerReferences rolling hash annotation ingress subresource update",
     },
     "docs/testing-an-operator.md": {
       title: "Test a Kubernetes operator without a cluster",
@@ -300,7 +300,7 @@ export const pages = new Map(
       description:
         "Save a message in your transaction and deliver it at least once to RabbitMQ or a webhook. Drizzle, Kysely, Prisma.",
       keywords:
-        "transactional outbox dead letters exactly once at least once delivery message queue job queue debezium cdc pg-boss bullmq graphile-worker rabbitmq nats kafka webhook standard-webhooks postgres mysql sent twice duplicate delayed scheduled poison failed message email event after commit webhook signature",
+        "transactional outbox dead letters exactly once at least once delivery message queue job queue debezium cdc pg-boss bullmq graphile-worker rabbitmq nats kafka webhook standard-webhooks postgres mysql sent twice duplicate delayed scheduled poison failed message email event after commit webhook signature replay",
     },
     "docs/coming-from-p-retry.md": {
       title: "Coming from p-retry, p-queue and cockatiel",
