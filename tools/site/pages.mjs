@@ -51,7 +51,8 @@ export const pages = new Map(
     "docs/choosing-a-delay.md": {
       title: "Which retry delay? Recipes for backoff options",
       description: "Recipes: the delay for a database, a busy API, a restart, a connection.",
-      keywords: "recipes retry interval how long to wait CrashLoopBackOff which backoff options to use",
+      keywords:
+        "recipes retry interval how long to wait CrashLoopBackOff which backoff options to use",
     },
     "docs/backing-off.md": {
       title: "Exponential backoff and jitter in Node.js",
