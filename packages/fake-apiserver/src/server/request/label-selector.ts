@@ -1,4 +1,3 @@
-import type { WebhookSelector } from "@holdfast/kubernetes";
 import { wrong } from "../../object/cause.ts";
 import { type JsonObject, own } from "../../object/json.ts";
 import { keyProblems, valueProblems } from "../../object/metadata-causes.ts";
@@ -11,14 +10,39 @@ export class SelectorError extends Error {
   override readonly name = "SelectorError";
 }
 
-/** Reads the selector of a webhook. Without one there are no conditions. */
-export function requirementsOf(selector: WebhookSelector | undefined): LabelRequirement[] {
-  const conditions = selector?.matchExpressions.map(({ key, operator, values = [] }) => {
+/** A selector of labels in a manifest. Every condition must hold. */
+interface LabelSelector {
+  /** Values by label. */
+  readonly matchLabels?: { readonly [key: string]: string } | undefined;
+
+  /** Other conditions. */
+  readonly matchExpressions?: readonly LabelExpression[] | undefined;
+}
+
+/** A condition of a {@link LabelSelector}. */
+interface LabelExpression {
+  /** The label. */
+  readonly key: string;
+
+  /** `In`, `NotIn`, `Exists` or `DoesNotExist`. */
+  readonly operator: string;
+
+  /** Values of `In` and `NotIn`. */
+  readonly values?: readonly string[] | undefined;
+}
+
+/** Reads the selector of a manifest. One without conditions has none. */
+export function requirementsOf({
+  matchLabels = {},
+  matchExpressions = [],
+}: LabelSelector = {}): LabelRequirement[] {
+  const equal = Object.entries(matchLabels).map(([key, value]) => `${key}=${value}`);
+  const others = matchExpressions.map(({ key, operator, values = [] }) => {
     if (operator === "Exists") return key;
     if (operator === "DoesNotExist") return `!${key}`;
     return `${key} ${operator.toLowerCase()} (${values.join(",")})`;
   });
-  return parseLabelSelector(conditions?.join(",") ?? "");
+  return parseLabelSelector([...equal, ...others].join(","));
 }
 
 /** The words and the signs of a selector, in its order; an empty text at its end. */
