@@ -59,7 +59,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   if (isServed) {
     const { url } = await serve(tarballs);
     console.log(`
-A registry of these packages is at ${url} until Ctrl-C. In another terminal, anywhere:
+A registry of these packages is at ${url} until Ctrl-C. In another terminal, in a folder of no npm project, or npm reads the .npmrc of that project:
 
   echo "@holdfast:registry=${url}" > .npmrc
   npm create @holdfast/operator backup-operator && cp .npmrc backup-operator`);

@@ -10,7 +10,8 @@
     Decisions: 0.2,
   };
   const WEIGHTS = { name: 10, words: 7, headings: 3, body: 2 };
-  const STOP = /^(an?|and|at|by|do|for|from|how|i|in|is|it|my|of|on|or|the|to|with|your)$/;
+  const STOP =
+    /^(an?|and|are|at|be|by|can|do|does|for|from|how|i|if|in|is|it|its|my|of|on|or|should|that|the|there|to|what|when|where|which|why|will|with|your)$/;
   const SHOWN = 10;
 
   /** Words, and the parts of those that are made of several: client-go, keepConnected. */
@@ -62,42 +63,58 @@
     });
   };
 
+  const sum = (worths, terms) =>
+    worths.reduce((all, worth, index) => all + worth * terms[index].weight, 0);
+
+  /** The section that says most about the terms, and what each of them is worth to it: words far apart are no answer. */
+  const bestOf = (parts, terms) =>
+    parts
+      .map(([heading, text], index) => {
+        const worths = terms.map(
+          ({ term }) =>
+            WEIGHTS.headings * match(heading, term) +
+            WEIGHTS.body * match(text, term) * (0.3 + often(text, term)),
+        );
+        return { index, worths };
+      })
+      .reduce((one, other) => (sum(other.worths, terms) > sum(one.worths, terms) ? other : one));
+
   const scoreOf = (entry, terms, query) => {
-    const { fields, group, name } = entry;
+    const { fields, group, name, parts } = entry;
     const shortness = 1 / Math.sqrt(fields.name.split(" ").length - 2);
-    let [score, matched] = [0, 0];
-    for (const { term, weight } of terms) {
-      const worth =
+    const page = terms.map(
+      ({ term }) =>
         WEIGHTS.name * match(fields.name, term) * shortness +
-        WEIGHTS.words * match(fields.words, term) +
-        WEIGHTS.headings * match(fields.headings, term) +
-        WEIGHTS.body * match(fields.body, term) * (0.3 + often(fields.body, term));
-      score += weight * worth;
-      matched += worth > 0 ? 1 : 0;
-    }
+        WEIGHTS.words * match(fields.words, term),
+    );
+    const best = bestOf(parts, terms);
+    const worths = page.map((worth, index) => worth + best.worths[index]);
+    const matched =
+      sum(
+        worths.map((worth) => (worth > 0 ? 1 : 0)),
+        terms,
+      ) /
+      sum(
+        worths.map(() => 1),
+        terms,
+      );
+    let score = sum(worths, terms);
     const phrase = ` ${terms.map(({ term }) => term).join(" ")}`;
+    const [heading, text] = parts[best.index];
     if (terms.length > 1)
       for (const [field, factor] of [
-        ["name", 1.5],
-        ["words", 1.5],
-        ["headings", 1.2],
-        ["body", 1.1],
+        [fields.name, 1.5],
+        [fields.words, 1.5],
+        [heading, 1.2],
+        [text, 1.1],
       ])
-        if (fields[field].includes(phrase)) score *= factor;
+        if (field.includes(phrase)) score *= factor;
     if (group === "Exports" && name.toLowerCase() === query.toLowerCase()) score *= 10;
-    return score * GROUPS[group] * (matched / terms.length) ** 2;
+    return score * GROUPS[group] * matched ** 2;
   };
 
   /** The section of an entry that says most about the terms; the first one unless another says more. */
-  const sectionOf = ({ parts, sections }, terms) => {
-    const worths = parts.map(([heading, text]) =>
-      terms.reduce((sum, { term, weight }) => {
-        const [inHeading, inText] = [match(heading, term), match(text, term)];
-        return sum + weight * (2 * inHeading + inText * (0.5 + often(text, term)));
-      }, 0),
-    );
-    return sections[worths.indexOf(Math.max(...worths))];
-  };
+  const sectionOf = ({ parts, sections }, terms) => sections[bestOf(parts, terms).index];
 
   const element = (name, className, ...children) => {
     const made = document.createElement(name);

@@ -31,14 +31,15 @@ export const pages = new Map(
     "docs/comparison.md": {
       title: "Holdfast, p-retry, cockatiel, bree and others compared",
       description: "Features, size and processor time beside the packages people use today.",
-      keywords: "alternatives benchmark size versus p-retry cockatiel async-retry",
+      keywords:
+        "alternatives benchmark size versus p-retry cockatiel async-retry kubebuilder compare",
     },
     "docs/retrying-and-polling.md": {
       title: "Retry a function in Node.js: retry, poll, timeout, AbortSignal",
       description:
         "Retry with exponential backoff and jitter, poll a condition, limit time, and abort at once.",
       keywords:
-        "retry async function exponential backoff poll until condition timeout deadline time limit cancel abort promise AbortSignal maximum attempts",
+        "retry async function exponential backoff poll until condition timeout deadline time limit cancel abort promise AbortSignal maximum attempts give up stop after minutes seconds forever infinite loop slow fail sleep AbortController",
     },
     "docs/http-with-fetch.md": {
       title: "Retry fetch with Retry-After and timeouts",
@@ -50,14 +51,15 @@ export const pages = new Map(
     "docs/choosing-a-delay.md": {
       title: "Which retry delay? Recipes for backoff options",
       description: "Recipes: the delay for a database, a busy API, a restart, a connection.",
-      keywords: "recipes retry interval how long to wait CrashLoopBackOff",
+      keywords:
+        "recipes retry interval how long to wait CrashLoopBackOff which backoff options to use",
     },
     "docs/backing-off.md": {
       title: "Exponential backoff and jitter in Node.js",
       description:
         "Choose the first delay, factor, cap and jitter; see the load each choice puts on a recovering server.",
       keywords:
-        "exponential backoff with jitter strategy cap factor CrashLoopBackOff keep connection open reconnect gRPC",
+        "exponential backoff with jitter strategy cap factor CrashLoopBackOff keep connection open reconnect gRPC random delay between attempts websocket",
     },
     "docs/choosing-jitter.md": {
       title: "Thundering herd: which jitter helps",
@@ -75,7 +77,7 @@ export const pages = new Map(
       description:
         "`run` moves time whenever your code can only wait: no advanceTimersByTime, no hanging test, exact instants.",
       keywords:
-        "fake timers async advanceTimersByTime mock time jest vitest sinon setTimeout test sleep deterministic deadlock",
+        "fake timers async advanceTimersByTime mock time jest vitest sinon setTimeout test sleep deterministic deadlock Date.now setInterval",
     },
     "docs/test-runners.md": {
       title: "Fake time in vitest, jest, node:test and sinon",
@@ -88,7 +90,7 @@ export const pages = new Map(
       description:
         "One worker per key at a time, delays, priorities, rate limits, and a drain at shutdown.",
       keywords:
-        "work queue deduplicate concurrency limit priority job queue in process semaphore p-queue",
+        "work queue deduplicate concurrency limit priority job queue in process semaphore p-queue debounce coalesce",
     },
     "docs/controller.md": {
       title: "Reconcile loops in TypeScript (controller-runtime for Node.js)",
@@ -102,14 +104,14 @@ export const pages = new Map(
       description:
         "One active process of several: on a file, PostgreSQL, MySQL, Redis or a Kubernetes Lease, with fencing tokens.",
       keywords:
-        "distributed lock mutex redis lock postgres lock leader election fencing token singleton one replica lease failover",
+        "distributed lock mutex redis lock postgres lock leader election fencing token singleton one replica lease failover split brain two pods write at once expired lock servers",
     },
     "docs/several-replicas.md": {
       title: "Divide keys over several replicas in Node.js",
       description:
         "One leader, slots that all replicas share, or the locks of a database: when which, and what a move looks like.",
       keywords:
-        "sharding shards partition keys replicas scale out horizontally consistent hash distribute work active active",
+        "sharding shards partition keys replicas scale out horizontally consistent hash distribute work active active share split work between pods servers tenants",
     },
     "docs/how-far-it-goes.md": {
       title: "How far it goes: objects, events, keys and replicas of a Node.js operator",
@@ -127,14 +129,15 @@ export const pages = new Map(
     "docs/rate-limits.md": {
       title: "Rate limit outgoing calls in Node.js, and obey 429",
       description: "A token bucket in front of fetch, Retry-After, and limits of several replicas.",
-      keywords: "rate limit limiter throttle token bucket 429 too many requests qps bottleneck",
+      keywords:
+        "rate limit limiter throttle token bucket 429 too many requests qps bottleneck quota",
     },
     "docs/wait-for-a-service.md": {
       title: "Wait for a port, a URL or a service, in scripts and in Node.js",
       description:
         "holdfast wait for scripts, containers and CI; poll for programs. Starts a server for the time of a test.",
       keywords:
-        "wait for a port tcp url service startup wait-on wait-port start-server-and-test docker compose",
+        "wait for a port tcp url service startup wait-on wait-port start-server-and-test docker compose until api database is up ready",
     },
     "docs/retry-a-command.md": {
       title: "Retry a command until it succeeds",
@@ -147,7 +150,7 @@ export const pages = new Map(
       description:
         "holdfast run: dependencies, probes, backoff, logs and edits in place, in development and in a container.",
       keywords:
-        "process manager supervisor procfile process-compose pm2 foreman restart crash loop",
+        "process manager supervisor procfile process-compose pm2 foreman restart crash loop several local processes restarting",
     },
     "docs/circuit-breaker.md": {
       title: "Circuit breaker, bulkhead and fallback beside retry",
@@ -166,14 +169,14 @@ export const pages = new Map(
       description:
         "A job at 03:00 every day with croner, one leader and a memory of the last run: no day is lost.",
       keywords:
-        "cron job croner node-cron schedule scheduled job singleton one replica daily nightly at night 03:00",
+        "cron job croner node-cron schedule scheduled job singleton one replica daily nightly at night 03:00 runs on two servers twice",
     },
     "docs/graceful-shutdown.md": {
       title: "Graceful shutdown of a Node.js service",
       description:
         "SIGTERM: readiness, HTTP server, work in flight, database pool, in order and in time.",
       keywords:
-        "graceful shutdown SIGTERM SIGINT terminate drain http server close preStop kubernetes docker",
+        "graceful shutdown SIGTERM SIGINT terminate drain http server close preStop kubernetes docker ctrl-c exit zero downtime deploy rolling",
     },
     "docs/metrics.md": {
       title: "Prometheus metrics and a Grafana dashboard",
@@ -191,14 +194,14 @@ export const pages = new Map(
       description:
         "Symptoms, causes and cures: hanging tests, processes that exit or do not, two leaders.",
       keywords:
-        "faq troubleshooting hang does not exit MaxListenersExceededWarning CrashLoopBackOff two leaders stuck",
+        "faq troubleshooting hang does not exit MaxListenersExceededWarning CrashLoopBackOff two leaders stuck hangs",
     },
     "docs/first-operator.md": {
       title: "Write a Kubernetes operator in TypeScript",
       description:
         "From npm init to a Deployment with RBAC, probes and leader election, with a test that needs no cluster.",
       keywords:
-        "kubernetes operator typescript javascript custom resource CRD kubebuilder operator sdk rbac",
+        "kubernetes operator typescript javascript custom resource CRD kubebuilder operator sdk rbac controller informer deploy to cluster",
     },
     "docs/authoring-an-operator.md": {
       title: "Author a custom resource from a zod schema",
@@ -219,7 +222,7 @@ export const pages = new Map(
       description:
         "Conditions with observedGeneration, Events, a finalizer for a record outside: a Website operator, tested.",
       keywords:
-        "status conditions observedGeneration events finalizer ownerReferences rolling hash annotation ingress",
+        "status conditions observedGeneration events finalizer ownerReferences rolling hash annotation ingress subresource update",
     },
     "docs/testing-an-operator.md": {
       title: "Test a Kubernetes operator without a cluster",
@@ -231,7 +234,8 @@ export const pages = new Map(
       title: "Find the crash that breaks your operator",
       description:
         "Every crash, lost response, conflict and late event of a Kubernetes operator, tried in a unit test.",
-      keywords: "fault injection crash consistency operator test sieve acto orphan stale cache",
+      keywords:
+        "fault injection crash consistency operator test sieve acto orphan stale cache simulate network failure chaos",
     },
     "docs/from-an-incident-to-a-test.md": {
       title: "Record a Kubernetes operator in production, and replay it in a test",
@@ -283,7 +287,7 @@ export const pages = new Map(
       title: "The outbox with your ORM",
       description:
         "Messages in the transaction of Drizzle, Kysely, Prisma 7, Knex, TypeORM, Sequelize or MikroORM: the code of each, run on a PostgreSQL.",
-      keywords: "outbox drizzle kysely prisma knex typeorm sequelize mikroorm",
+      keywords: "outbox drizzle kysely prisma knex typeorm sequelize mikroorm transaction",
     },
     "docs/outbox-command.md": {
       title: "Inspect and repair a transactional outbox from a terminal",
@@ -297,7 +301,7 @@ export const pages = new Map(
       description:
         "Save a message in your transaction and deliver it at least once to RabbitMQ or a webhook. Drizzle, Kysely, Prisma.",
       keywords:
-        "transactional outbox dead letters exactly once at least once delivery message queue job queue debezium cdc pg-boss bullmq graphile-worker rabbitmq nats kafka webhook standard-webhooks postgres mysql",
+        "transactional outbox dead letters exactly once at least once delivery message queue job queue debezium cdc pg-boss bullmq graphile-worker rabbitmq nats kafka webhook standard-webhooks postgres mysql sent twice duplicate delayed scheduled poison failed message email event after commit webhook signature replay",
     },
     "docs/coming-from-p-retry.md": {
       title: "Coming from p-retry, p-queue and cockatiel",

@@ -40,10 +40,9 @@ export interface RunOptions {
    * Under a leadership, a stop by `signal` finishes the keys in flight and leaves the queued ones to the next leader, which
    * reconciles every key anyway.
    *
-   * Pass the object itself. A copy by `{ ...leadership }` would not see the end of the term: it has no `isHeld`, and is
-   * refused.
+   * Pass the object itself: a copy by `{ ...leadership }` has no `isHeld`, and is refused.
    *
-   * @defaultValue the first argument of `run`, if that is a leadership; otherwise none
+   * @defaultValue the first argument of `run`, if that is a leadership, which excludes this option; otherwise none
    */
   readonly leadership?: Leadership | undefined;
 
@@ -84,13 +83,14 @@ export interface ResolvedRun {
   readonly stopWithin: (onError: (error: unknown) => void) => number;
 }
 
-/** @throws TypeError if an argument is of the wrong type, RangeError for shards beside a leadership */
+/** @throws TypeError if an argument is of the wrong type, RangeError for shards or a second leadership beside one */
 export function resolveRun(from: AbortSignal | Leadership, options: RunOptions): ResolvedRun {
-  const own = isLeadership(from) ? from : undefined;
-  const signal = isLeadership(from) ? from.signal : from;
+  const [own, signal] = isLeadership(from) ? [from, from.signal] : [undefined, from];
   requireSignal(own === undefined ? "signal" : "leadership.signal", signal);
   const given = read("options", options, "run", RUN_OPTIONS);
   const { ref = true, leadership = own, shards, stopWithin: ask } = given;
+  if (own !== undefined && given.leadership !== undefined)
+    throw new RangeError("options.leadership must be undefined in a run under a leadership");
   if (leadership !== undefined) {
     requireLeadership(leadership === own ? "leadership" : "options.leadership", leadership);
     if (shards !== undefined)

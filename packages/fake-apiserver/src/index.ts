@@ -42,6 +42,5 @@ export type {
 } from "./server/faults.ts";
 export type { Normalise } from "./server/normal-form.ts";
 export type { FakeVerb } from "./server/request/api-call.ts";
-export type { LabelExpression, LabelSelector } from "./server/request/label-selector.ts";
 export type { Progress } from "./server/response-body.ts";
 export type { PolicyRule, RoleManifest } from "./server/rights.ts";

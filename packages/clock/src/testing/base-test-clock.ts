@@ -3,9 +3,9 @@ import { BaseClock, requireCallback } from "../base-clock.ts";
 import { bindMethods } from "../bind-methods.ts";
 import type { Timer, TimerOptions } from "../clock.ts";
 import type {
+  ClockRunOptions,
+  ClockStepOptions,
   PendingTimer,
-  RunOptions,
-  StepOptions,
   TestClock,
   WaitForWaitersOptions,
 } from "./test-clock.ts";
@@ -79,12 +79,12 @@ export class BaseTestClock extends BaseClock implements TestClock {
 
   run<Value>(
     fn: (clock: this) => Value | PromiseLike<Value>,
-    options: RunOptions = {},
+    options: ClockRunOptions = {},
   ): Promise<Value> {
     return this.#control.run(fn, this, options);
   }
 
-  async step(duration: number, options: StepOptions = {}): Promise<void> {
+  async step(duration: number, options: ClockStepOptions = {}): Promise<void> {
     const end = this.#time.after(requireDuration(duration));
     await this.#control.step(end, options);
   }
@@ -93,7 +93,7 @@ export class BaseTestClock extends BaseClock implements TestClock {
     this.#control.stepSync(this.#time.after(requireDuration(duration)));
   }
 
-  async setTime(instant: number, options: StepOptions = {}): Promise<void> {
+  async setTime(instant: number, options: ClockStepOptions = {}): Promise<void> {
     const duration = requireFinite("instant", instant) - this.now();
     if (duration < 0)
       throw new RangeError(`instant must not be before now(), ${this.now()}, got ${instant}`);

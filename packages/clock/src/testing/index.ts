@@ -12,9 +12,9 @@ export {
 export { FakeClock, type FakeClockOptions } from "./fake-clock.ts";
 export { isLivelockError, LivelockError } from "./livelock-error.ts";
 export type {
+  ClockRunOptions,
+  ClockStepOptions,
   PendingTimer,
-  RunOptions,
-  StepOptions,
   TestClock,
   WaitForWaitersOptions,
 } from "./test-clock.ts";

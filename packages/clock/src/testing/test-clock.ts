@@ -1,7 +1,7 @@
 import type { Clock } from "../clock.ts";
 
 /** Options for {@link TestClock.step} and {@link TestClock.setTime}. */
-export interface StepOptions {
+export interface ClockStepOptions {
   /**
    * Turns of the real event loop granted before time moves, after promises and `nextTick` have
    * settled. A whole number, at least 0.
@@ -35,7 +35,7 @@ export interface StepOptions {
 }
 
 /** Options for {@link TestClock.run}. */
-export interface RunOptions extends StepOptions {
+export interface ClockRunOptions extends ClockStepOptions {
   /**
    * Maximum number of timers that may fire before the run rejects with a `LivelockError`. A whole number
    * or `Infinity`.
@@ -102,10 +102,13 @@ export interface TestClock extends Clock, Disposable {
    * | `signal` aborts | rejects with `signal.reason` |
    *
    * @param fn - the function to run; it receives this clock
-   * @param options - see {@link RunOptions}
+   * @param options - see {@link ClockRunOptions}
    * @returns the value of `fn`; bad arguments reject with a RangeError or TypeError
    */
-  run<Value>(fn: (clock: this) => Value | PromiseLike<Value>, options?: RunOptions): Promise<Value>;
+  run<Value>(
+    fn: (clock: this) => Value | PromiseLike<Value>,
+    options?: ClockRunOptions,
+  ): Promise<Value>;
 
   /**
    * Moves time by `duration` and fires every timer due by then, end included. Promises settle before,
@@ -115,10 +118,10 @@ export interface TestClock extends Clock, Disposable {
    * and does not wait for other goroutines.
    *
    * @param duration - milliseconds, at least 0, finite
-   * @param options - see {@link StepOptions}
+   * @param options - see {@link ClockStepOptions}
    * @returns a promise that resolves when the end is reached; a throwing callback rejects it
    */
-  step(duration: number, options?: StepOptions): Promise<void>;
+  step(duration: number, options?: ClockStepOptions): Promise<void>;
 
   /**
    * {@link TestClock.step} without promises: their continuations run only after it returns. For code
@@ -134,10 +137,10 @@ export interface TestClock extends Clock, Disposable {
    * Moves time to an instant of the wall clock, like {@link TestClock.step}.
    *
    * @param instant - milliseconds since the epoch, not before `now()`
-   * @param options - see {@link StepOptions}
+   * @param options - see {@link ClockStepOptions}
    * @returns a promise; a RangeError rejects it if the instant is in the past
    */
-  setTime(instant: number, options?: StepOptions): Promise<void>;
+  setTime(instant: number, options?: ClockStepOptions): Promise<void>;
 
   /**
    * Sets the wall clock alone, as NTP or a user would: `monotonic()` and timers do not change.

@@ -14,15 +14,15 @@ import { promiseOf } from "../abort/abortable.ts";
 import { onAbort } from "../abort/on-abort.ts";
 import { Advance, type AdvanceLimits, type Hold } from "./advance.ts";
 import { LivelockGuard } from "./livelock-guard.ts";
-import type { RunOptions, StepOptions } from "./test-clock.ts";
+import type { ClockRunOptions, ClockStepOptions } from "./test-clock.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
-export const STEP_OPTIONS: Kinds<StepOptions> = {
+export const STEP_OPTIONS: Kinds<ClockStepOptions> = {
   turns: kind<number>("turns", (path, value) => requireFinite(path, requireWhole(path, value, 0))),
   stallMs: notNegative,
   externalMs: notNegative,
 };
-export const RUN_OPTIONS: Kinds<RunOptions> = {
+export const RUN_OPTIONS: Kinds<ClockRunOptions> = {
   ...STEP_OPTIONS,
   maxTimers: whole(0),
   signal: abortSignal,
@@ -39,7 +39,7 @@ interface CheckedOptions extends StallLimits, Pick<AdvanceLimits, "turns" | "max
   readonly signal: AbortSignal | undefined;
 }
 
-function withDefaults(options: RunOptions, defaults: StallLimits): CheckedOptions {
+function withDefaults(options: ClockRunOptions, defaults: StallLimits): CheckedOptions {
   const { turns = 1, maxTimers = 1_000_000, signal } = options;
   const { stallMs = defaults.stallMs, externalMs = defaults.externalMs } = options;
   return { turns, stallMs, externalMs, maxTimers, signal };
@@ -54,7 +54,7 @@ export class TimeControl {
   /** The method that moves time now. */
   #verb: "run" | "step" | "stepSync" | undefined = undefined;
 
-  /** @param limits - the defaults of {@link StepOptions} */
+  /** @param limits - the defaults of {@link ClockStepOptions} */
   constructor(time: VirtualTime, limits: StallLimits) {
     this.#time = time;
     this.#limits = limits;
@@ -85,7 +85,7 @@ export class TimeControl {
     }
   }
 
-  async step(end: number, options: StepOptions): Promise<void> {
+  async step(end: number, options: ClockStepOptions): Promise<void> {
     const given = read("options", options, "step", STEP_OPTIONS);
     const { turns, stallMs, externalMs } = withDefaults(given, this.#limits);
     const advance = this.#begin({
@@ -107,7 +107,7 @@ export class TimeControl {
   async run<Clock, Value>(
     fn: (clock: Clock) => Value | PromiseLike<Value>,
     clock: Clock,
-    options: RunOptions,
+    options: ClockRunOptions,
   ): Promise<Value> {
     requireFunction("fn", fn);
     const given = read("options", options, "run", RUN_OPTIONS);

@@ -133,3 +133,21 @@ it("a leadership whose isHeld throws counts as lost", () =>
       expect([runs, controller.status().state]).toEqual([[], "stopped"]);
     },
   ));
+
+it.each(["Controller", "Manager"] as const)(
+  "%s refuses a second leadership, the same one too, beside that of the first argument",
+  async (name) => {
+    const clock = new FakeClock();
+    const logger = silentLogger;
+    const part = {
+      Controller: () => new Controller({ name: "part", clock, logger, reconcile: () => undefined }),
+      Manager: () => new Manager({ clock, logger }),
+    }[name]();
+    const { signal } = new AbortController();
+    const leadership = { token: 1, signal, lost: signal, isHeld: true };
+    await expect(part.run(leadership, { leadership })).rejects.toThrow(
+      new RangeError("options.leadership must be undefined in a run under a leadership"),
+    );
+    expect(clock.waiters()).toBe(0);
+  },
+);

@@ -110,7 +110,7 @@ const HUES = Array.from({ length: COLORS }, (_, index) => {
 });
 
 const STYLE = `ul { list-style: none; padding: 0; margin: 0; }
-#leases { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 30rem), 1fr)); gap: 0.9rem 2rem; }
+#leases { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 0.9rem 2rem; }
 #leases h3, #leases p { margin: 0; font-size: 0.95rem; }
 #leases p span + span::before { content: "· "; opacity: 0.75; }
 .hand-over { font-weight: 600; font-variant-numeric: tabular-nums; }

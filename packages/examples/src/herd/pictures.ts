@@ -1,12 +1,10 @@
 import { type Frame, type Point, pen } from "../picture/pen.ts";
-import { picture } from "../picture/picture.ts";
+import { NARROW, picture, WIDE } from "../picture/picture.ts";
 import type { Run } from "./compare-forms.ts";
 import { type Form, growth } from "./forms.ts";
 import { LAYERS, panel, timeAxis } from "./panel.ts";
 import { count, seconds } from "./report.ts";
 import type { Measurement, Scenario } from "./simulate.ts";
-
-const WIDTH = 760;
 
 /** Draws each form of jitter, and all of them below each other; by names of files. */
 export function pictures(runs: readonly Run[], outage: Scenario): Map<string, string> {
@@ -26,12 +24,12 @@ function setting({ clients, outage, workers, service, interval }: Scenario): str
   ];
 }
 
-/** Where the entries of the legend begin. */
+/** Where the entries of the legend begin; in a narrow picture the last one has a line of its own. */
 const ENTRIES = [24, 124, 304];
 
-function legend(y: number): string[] {
+function legend(top: number, isNarrow = false): string[] {
   return LAYERS.flatMap(({ classes, words }, index) => {
-    const left = ENTRIES[index] ?? 0;
+    const [left, y] = isNarrow && index === 2 ? [24, top + 20] : [ENTRIES[index] ?? 0, top];
     const box = { left, right: left + 12, top: y - 10, bottom: y + 2 };
     return [pen.bars([box], classes), pen.text(words, [left + 18, y], "quiet")];
   });
@@ -56,7 +54,7 @@ function overview(runs: readonly Run[], outage: Scenario): string {
     return { ...run, frame: { left: 52, right: 530, top: above, bottom: above + 64 } };
   });
   return picture({
-    width: WIDTH,
+    width: WIDE,
     height: top + runs.length * row,
     title: `Load on a server that comes back to ${count(outage.clients)} clients, for ${runs.length} forms of jitter`,
     elements: [
@@ -125,28 +123,29 @@ function summaryRow(form: Form, load: Measurement, frame: Frame, outage: Scenari
 }
 
 /** Draws one form of jitter. */
-export function pictureOf({ form, load }: Run, outage: Scenario): string {
-  const frame = { left: 52, right: 736, top: 116, bottom: 276 };
+export function pictureOf({ form, load }: Run, outage: Scenario, width = WIDE): string {
+  const isNarrow = width <= NARROW;
+  const top = isNarrow ? 176 : 116;
+  const frame = { left: 52, right: width - 24, top, bottom: top + 160 };
   const [peak, calls, lastServed] = figures(load);
+  const words = `At most ${peak} calls in ${outage.interval} ms. ${calls} calls until all were served, the last after ${lastServed}.`;
+  const axis = `calls in ${outage.interval} ms, over seconds from the return of the server`;
   return picture({
-    width: WIDTH,
-    height: 340,
+    width,
+    height: frame.bottom + (isNarrow ? 82 : 64),
     title: `Load on a server that comes back to ${count(outage.clients)} clients: ${form.title}`,
     elements: [
-      titleOf(form, [24, 32]),
-      pen.text(
-        `At most ${peak} calls in ${outage.interval} ms. ${calls} calls until all were served, the last after ${lastServed}.`,
-        [24, 56],
-        "quiet",
-      ),
-      ...legend(82),
+      ...(isNarrow
+        ? [
+            pen.text(form.title, [24, 32], "name"),
+            pen.text(`delays ${form.range}`, [24, 54], "quiet"),
+          ]
+        : [titleOf(form, [24, 32])]),
+      ...pen.lines(words, { ...frame, left: 24, top: isNarrow ? 80 : 56 }, "quiet"),
+      ...legend(isNarrow ? 122 : 82, isNarrow),
       ...panel(load, outage, frame),
       ...timeAxis(outage, frame),
-      pen.text(
-        `calls in ${outage.interval} ms, over seconds from the return of the server`,
-        [frame.right, 320],
-        "quiet end",
-      ),
+      ...pen.lines(axis, { ...frame, top: frame.bottom + 44 }, "quiet end"),
     ],
   });
 }

@@ -1,3 +1,5 @@
+import { linesOf } from "./lines-of.ts";
+
 /** A point, in pixels. */
 export type Point = readonly [x: number, y: number];
 
@@ -13,11 +15,23 @@ function tenth(pixels: number): number {
   return Math.round(pixels * 10) / 10;
 }
 
+/** Pixels that a character of a text takes at most, and those between two lines. */
+const CHARACTER = 6.6;
+const LINE = 18;
+
 /** Writes SVG elements. Classes are those of {@link picture}. */
 export const pen = {
   /** @param words - text; may contain SVG elements */
   text(words: string, [x, y]: Point, classes: string): string {
     return `<text class="${classes}" x="${tenth(x)}" y="${tenth(y)}">${words}</text>`;
+  },
+
+  /** Breaks text between two sides. With the class `end` it ends at the right one. */
+  lines(words: string, { left, right, top }: Omit<Frame, "bottom">, classes: string): string[] {
+    const x = classes.includes("end") ? right : left;
+    return linesOf(words, (right - left) / CHARACTER).map((line, index) =>
+      pen.text(line, [x, top + index * LINE], classes),
+    );
   },
 
   line([x1, y1]: Point, [x2, y2]: Point, classes: string): string {

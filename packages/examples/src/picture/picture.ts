@@ -8,6 +8,10 @@ export interface Picture {
   readonly elements: readonly string[];
 }
 
+/** Widths of pictures, in pixels: for a page, and for a phone. */
+export const WIDE = 760;
+export const NARROW = 360;
+
 const STYLE = `
   .card { fill: #ffffff; stroke: #d0d7de }
   text { fill: #1f2328; font: 13px system-ui, -apple-system, "Segoe UI", sans-serif }

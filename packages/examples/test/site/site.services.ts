@@ -92,6 +92,24 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     await expectLooks(page);
   });
 
+  it("the pictures of the playground are those for a narrow window at 390 px, and nothing of it scrolls", async () => {
+    await using visitor = await open("playground.html", LOOKS[3]);
+    const { page } = visitor;
+    expect(await page.locator("#lab picture img").count()).toBe(2);
+    expect(
+      await page.evaluate<number[]>(
+        `[...document.querySelectorAll("#lab picture img")].map(({ naturalWidth }) => naturalWidth)`,
+      ),
+    ).toEqual([360, 360]);
+    expect(
+      await page.evaluate<string[]>(
+        `[...document.querySelectorAll("#lab *")]
+          .filter((one) => /auto|scroll/.test(getComputedStyle(one).overflowX) && one.scrollWidth > one.clientWidth)
+          .map(({ outerHTML }) => outerHTML.slice(0, 100))`,
+      ),
+    ).toEqual([]);
+  });
+
   it("the button that copies code of the playground does not cover it at 390 px", async () => {
     await using visitor = await open("playground.html", LOOKS[3]);
     const { page } = visitor;
@@ -358,6 +376,27 @@ describe("the site", { timeout: 4 * PATIENCE }, () => {
     ["rate limit", /^Rate limits › /],
     ["deadlock transaction", /^Retrying database transactions › /],
     ["error code", /^Errors › /],
+    // Words of a newcomer, which guides have far apart or not at all.
+    ["how to stop retrying after 5 minutes", /^Retrying and polling › /],
+    ["sleep with abortcontroller", /^Retrying and polling › /],
+    ["add random delay to retries", /^Backing off › /],
+    ["websocket reconnect", /^Backing off › /],
+    ["mock date now", /^Testing with the fake clock › /],
+    ["my test hangs", /^Troubleshooting › /],
+    ["run job every day at 3am", /^Scheduled jobs on one of several replicas › /],
+    ["share work between pods", /^Several replicas › /],
+    ["two pods write at once", /^Leader election › /],
+    ["zero downtime deploy", /^Graceful shutdown › /],
+    ["what happens on ctrl-c", /^Graceful shutdown › /],
+    ["kubernetes informer typescript", /^Your first operator › /],
+    ["simulate network failure", /^Finding the crash that breaks your operator › /],
+    ["wait until api is up", /^Waiting for a service › /],
+    ["debounce events", /^The work queue › /],
+    ["poison message", /^An outbox in your service › /],
+    ["message sent twice", /^An outbox in your service › /],
+    ["webhook signature verify", "An outbox in your service › Webhooks"],
+    ["install from source", "Getting started › From a clone"],
+    ["compare with kubebuilder", /^Comparison with other packages › /],
   ];
 
   it("answers each query with the right guide or name first", async () => {

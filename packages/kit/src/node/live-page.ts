@@ -118,7 +118,7 @@ h1 { font-size: 1.2rem; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1rem; }
 header p { margin: 0 0 1rem; opacity: 0.75; }
 #connection { margin: 0; text-align: right; opacity: 0.75; }
-main.stale { opacity: 0.6; }
+main.stale { filter: grayscale(1); }
 main { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: 0.3rem 0.6rem; border-bottom: 1px solid color-mix(in srgb, currentcolor 20%, transparent); }
@@ -128,7 +128,7 @@ thead th { font-weight: 500; opacity: 0.75; white-space: nowrap; }
 button { font: inherit; padding: 0.2rem 0.7rem; }
 button[aria-disabled="true"] { opacity: 0.4; }
 rect { fill: var(--look); }
-.key { margin-left: 0.7rem; white-space: nowrap; }
+.key { margin-right: 0.7rem; white-space: nowrap; }
 .key::before { content: ""; display: inline-block; width: 0.8rem; height: 0.8rem; margin-right: 0.3rem; vertical-align: -0.05rem; background: var(--look); }
 .strip { display: block; width: 100%; height: 1.5rem; background: color-mix(in srgb, currentcolor 7%, transparent); }
 ol { list-style: none; padding: 0; max-height: 20rem; overflow-y: auto; }

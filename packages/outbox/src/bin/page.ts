@@ -189,11 +189,17 @@ svg { width: 100%; height: 2rem; background: color-mix(in srgb, currentcolor 7%,
 .delivered { fill: light-dark(#2266aa, #7db7f0); }
 .failed { fill: light-dark(#ad1f1f, #ff8f85); }
 #replay:empty, #all:empty { display: none; }
+@media (min-width: 60.01rem) { td:nth-child(2) { white-space: nowrap; } td:nth-child(3), td:nth-child(4) { min-width: 6rem; } td:last-child { min-width: 18rem; } }
 @media (max-width: 60rem) {
   li { grid-template-columns: 1fr auto; }
   li svg, li dl { grid-column: 1 / -1; }
   li span { grid-area: 1 / 2; }
   li dl { grid-template-columns: repeat(3, 1fr); }
-  tbody th, td { min-width: 8rem; white-space: normal; overflow-wrap: anywhere; }
+  thead { display: none; }
+  tbody { display: block; }
+  tr { display: grid; grid-template-columns: 1fr auto; gap: 0.1rem 1rem; padding: 0.5rem 0; border-bottom: 1px solid color-mix(in srgb, currentcolor 20%, transparent); }
+  tbody tr > * { min-width: 0; padding: 0; border: 0; white-space: normal; }
+  tbody th, td:nth-child(3), td:last-child { grid-column: 1 / -1; }
+  td:nth-child(5)::after { content: " attempts"; }
 }
 `;

@@ -1,14 +1,15 @@
 import type { Measurement } from "../../herd/simulate.ts";
+import type { Drawing } from "../draw.ts";
 import type { Settings } from "../settings.ts";
 
 /** The text of the bundled worker: a page that is opened from a file may not load another. */
 declare const WORKER_SOURCE: string;
 
 export type HerdState =
-  | { readonly state: "done"; readonly load: Measurement; readonly svg: string }
+  | { readonly state: "done"; readonly load: Measurement; readonly drawing: Drawing }
   | { readonly state: "failed"; readonly problem: string };
 
-type Reply = { herd: { load: Measurement; svg: string } } | { problem: string };
+type Reply = { herd: { load: Measurement; drawing: Drawing } } | { problem: string };
 
 /** Simulates the latest settings; a newer run ends an older one. */
 export class HerdRunner {

@@ -87,11 +87,11 @@ function complaints(): TemplateResult | typeof nothing {
 }
 
 function results(current: Settings): TemplateResult {
-  const { ranges, svg } = drawDelays(current);
+  const { ranges, drawing } = drawDelays(current);
   const program = programOf(current.shape);
   return html`<section aria-labelledby="delays-title">
       <h2 id="delays-title">One client: delay before each retry</h2>
-      ${image(svg)}
+      ${image(drawing)}
     </section>
     <section aria-labelledby="herd-title" aria-busy=${isPending ? "true" : "false"}>
       <h2 id="herd-title">All clients: thundering herd after an outage</h2>

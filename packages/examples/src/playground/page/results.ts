@@ -2,15 +2,18 @@ import { html, type TemplateResult } from "lit-html";
 import type { DelayRange } from "../../delays/delay-ranges.ts";
 import { count, seconds } from "../../herd/report.ts";
 import { formatDuration } from "../../terminal/duration.ts";
+import type { Drawing } from "../draw.ts";
 import type { HerdState } from "./herd-runner.ts";
 
 /** A drawing as an image, with its description for screen readers. */
-export function image(svg: string): TemplateResult {
-  const title = /<title[^>]*>([^<]*)<\/title>/.exec(svg)?.[1] ?? "";
+export function image({ wide, narrow }: Drawing): TemplateResult {
+  const title = /<title[^>]*>([^<]*)<\/title>/.exec(wide)?.[1] ?? "";
   const text = new DOMParser().parseFromString(title, "text/html").body.textContent ?? "";
-  return html`<div class="picture" tabindex="0" role="group" aria-label="Picture">
-    <img src="data:image/svg+xml,${encodeURIComponent(svg)}" alt=${text} />
-  </div>`;
+  const urlOf = (svg: string): string => `data:image/svg+xml,${encodeURIComponent(svg)}`;
+  return html`<picture>
+    <source media="(max-width: 40rem)" srcset=${urlOf(narrow)} />
+    <img src=${urlOf(wide)} alt=${text} />
+  </picture>`;
 }
 
 export function numbers(ranges: readonly DelayRange[]): TemplateResult {
@@ -57,7 +60,7 @@ export function herd(state: HerdState | undefined): TemplateResult {
     ["Most calls within 250 ms", count(peak)],
     ["Last client served after", seconds(lastServed)],
   ];
-  return html`${image(state.svg)}
+  return html`${image(state.drawing)}
     <dl>
       ${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}
     </dl>`;

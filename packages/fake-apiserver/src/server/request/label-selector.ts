@@ -11,7 +11,7 @@ export class SelectorError extends Error {
 }
 
 /** A selector of labels in a manifest. Every condition must hold. */
-export interface LabelSelector {
+interface LabelSelector {
   /** Values by label. */
   readonly matchLabels?: { readonly [key: string]: string } | undefined;
 
@@ -20,7 +20,7 @@ export interface LabelSelector {
 }
 
 /** A condition of a {@link LabelSelector}. */
-export interface LabelExpression {
+interface LabelExpression {
   /** The label. */
   readonly key: string;
 
