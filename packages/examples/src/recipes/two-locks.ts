@@ -1,3 +1,4 @@
+import { LinkedController } from "@holdfast/clock";
 import { LeaderElector, type LeaderElectorOptions, type ResourceLock } from "@holdfast/controller";
 import type { Pool } from "pg";
 
@@ -27,7 +28,8 @@ export function underBoth(
         lead: async (b) => {
           const tokens = { [outer.description]: a.token, [inner.description]: b.token };
           // `signal` of `a` ends the inner run, and so `signal` of `b`.
-          await work({ tokens, signal: b.signal, lost: AbortSignal.any([a.lost, b.lost]) });
+          using lost = new LinkedController(a.lost, b.lost);
+          await work({ tokens, signal: b.signal, lost: lost.signal });
         },
       });
       await elector.run(a.signal);
