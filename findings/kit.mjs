@@ -44,3 +44,31 @@ export const busy =
     });
     response.end(number <= count ? '{"error":{"message":"busy"}}' : "{}");
   };
+
+let ahead = 0;
+
+/** Steps the wall clock of this process, as NTP or a suspended machine does: timers and performance.now do not move. */
+export function stepWallClock(hours) {
+  if (ahead === 0) {
+    const Real = Date;
+    globalThis.Date = class extends Real {
+      constructor(...args) {
+        super(...(args.length > 0 ? args : [Real.now() + ahead]));
+      }
+      static now() {
+        return Real.now() + ahead;
+      }
+    };
+  }
+  ahead += hours * 3_600_000;
+}
+
+/** Whether a promise resolves within a time. */
+export const within = (ms, promise) =>
+  Promise.race([
+    promise.then(
+      () => true,
+      () => false,
+    ),
+    sleep(ms).then(() => false),
+  ]);

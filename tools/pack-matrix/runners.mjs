@@ -3,7 +3,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runNode } from "./run-node.mjs";
 
-export const VITEST = { vitest: "4.1.12" };
+const MAJOR = Number(process.versions.node.split(".")[0]);
+
+/** Vitest 5 needs Node 22.12. */
+export const VITEST = { vitest: MAJOR < 22 ? "4.1.12" : "5.1.2" };
 
 /** A retry on the fake clock, and one class behind each name. */
 const BODY = `

@@ -211,7 +211,7 @@ async function failureOf(
   const { reason, message: said, details } = found;
   const advice = text === undefined ? "" : adviceOn(path, status, { reason, said });
   const message = `${said}${advice}`;
-  const named = parseRetryAfter(headers["retry-after"], limits.clock);
+  const named = parseRetryAfter(headers["retry-after"], limits.clock, headers["date"]);
   const retryAfter = named ?? secondsOf(details.retryAfterSeconds);
   const date = dateOf(headers["date"]);
   const facts = { reason, message, details, retryAfter, date };

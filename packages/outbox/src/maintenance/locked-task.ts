@@ -62,7 +62,7 @@ export abstract class LockedTask {
   /** The name of the option, and the task: `shop-1/recovery`. So a manager can have all tasks of a process. */
   readonly name: string;
   readonly #options: Resolved<LockedTaskOptions>;
-  readonly #store: Pick<OutboxStore<never>, "restriction">;
+  readonly #store: Pick<OutboxStore<never>, "restriction" | "now">;
   /** The same for all rounds: it measures for how long a dead holder has not renewed. */
   readonly #elector: LeaderElector;
   /** The duration of the longest request of a round, in milliseconds. */
@@ -73,7 +73,7 @@ export abstract class LockedTask {
   /** @internal */
   constructor(
     options: Resolved<LockedTaskOptions> & {
-      readonly store: Pick<OutboxStore<never>, "restriction">;
+      readonly store: Pick<OutboxStore<never>, "restriction" | "now">;
     },
     task: string,
   ) {
@@ -139,6 +139,17 @@ export abstract class LockedTask {
     } finally {
       this.#longest = Math.max(this.#longest, clock.monotonic() - began);
     }
+  }
+
+  /**
+   * Now, by the wall clock of this process, and never later than by that of the database: a clock that is ahead ends
+   * nothing early.
+   *
+   * @internal
+   */
+  protected async now(lost: AbortSignal): Promise<number> {
+    const theirs = await this.request(async (own) => this.#store.now?.(own), lost);
+    return Math.floor(Math.min(this.#options.clock.now(), theirs ?? Number.POSITIVE_INFINITY));
   }
 
   async #round(signal: AbortSignal): Promise<void> {

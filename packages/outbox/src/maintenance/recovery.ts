@@ -17,7 +17,7 @@ import {
 /** Options for {@link Recovery}. Durations are in milliseconds. */
 export interface RecoveryOptions extends LockedTaskOptions {
   /** Where the messages are. */
-  readonly store: Pick<OutboxStore<never>, "expired" | "recover" | "restriction">;
+  readonly store: Pick<OutboxStore<never>, "expired" | "recover" | "restriction" | "now">;
 
   /**
    * The name of the fence of its writes: the same in all processes, another one for each lock.
@@ -94,7 +94,7 @@ export class Recovery extends LockedTask {
   protected override async round({ token, signal, lost }: Leadership): Promise<void> {
     const { store, clock, batch, minRound } = this.#options;
     const over = clock.monotonic() + minRound;
-    const now = Math.floor(clock.now());
+    const now = await this.now(lost);
     const { claims, invalid } = await this.request((own) => store.expired(now, batch, own), lost);
     for (const row of invalid) report({ type: "invalid", row }, this.#options);
     for (const claim of claims) {

@@ -16,7 +16,10 @@ const BATCH_DELAY = 50;
 /** Options for {@link Retention}. Durations are in milliseconds. */
 export interface RetentionOptions extends LockedTaskOptions {
   /** Where the messages are. */
-  readonly store: Pick<OutboxStore<never>, "removeDelivered" | "removeOnce" | "restriction">;
+  readonly store: Pick<
+    OutboxStore<never>,
+    "removeDelivered" | "removeOnce" | "restriction" | "now"
+  >;
 
   /**
    * From the end of one round to the start of the next. Above 0, finite.
@@ -88,8 +91,8 @@ export class Retention extends LockedTask {
    * @internal
    */
   protected override async round(leadership: Leadership): Promise<void> {
-    const { store, clock, olderThan, batch } = this.#options;
-    const now = Math.floor(clock.now());
+    const { store, olderThan, batch } = this.#options;
+    const now = await this.now(leadership.lost);
     let count = 0;
     const removeDelivered = async (own: AbortSignal): Promise<number> => {
       const removed = await store.removeDelivered(now - olderThan, batch, own);

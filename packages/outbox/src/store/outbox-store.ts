@@ -222,7 +222,7 @@ export interface OutboxStore<Tx> {
 
   /**
    * The wall clock of the database, in milliseconds since the epoch. Optional: a relay measures with it how far its own
-   * clock is ahead.
+   * clock is ahead, and recovery and retention act by the earlier of both.
    */
   now?(signal?: AbortSignal): Promise<number>;
 

@@ -298,7 +298,7 @@ export class WebhookPublisher implements Publisher, AsyncDisposable {
     const text = `${statusCode} ${STATUS_CODES[statusCode] ?? ""}`.trimEnd();
     const error = new WebhookError(`${this.#describe(url)}: ${text}`, { status: statusCode });
     if (statusCode === 429 || statusCode === 503) {
-      const delay = parseRetryAfter(headers["retry-after"], clock);
+      const delay = parseRetryAfter(headers["retry-after"], clock, headers.date);
       if (delay !== undefined) throw new RetryAfterError(delay, { cause: error });
     }
     if (requireAnswer("options.isTerminal(status, message)", isTerminal(statusCode, message)))

@@ -235,8 +235,8 @@ describe("WebhookPublisher", () => {
     [429, "Sat, 21 Nov 2026 00:01:30 GMT", 90_000],
     [503, "Fri, 20 Nov 2026 00:00:00 GMT", 0],
   ])("after %i with Retry-After %s, retries in %i ms", async (status, header, after) => {
-    const clock = new FakeClock({ now: Date.UTC(2026, 10, 21) });
-    respond = responding(status, { "retry-after": header });
+    const clock = new FakeClock({ now: Date.UTC(2026, 10, 21, 5) }); // wrong by five hours
+    respond = responding(status, { "retry-after": header, date: "Sat, 21 Nov 2026 00:00:00 GMT" });
     const publisher = new WebhookPublisher({ url, clock });
     const error = await errorOf(publisher.publish(sampleMessage(), signal));
     expect(error).toSatisfy(isRetryAfterError);

@@ -145,7 +145,7 @@ export async function expectOk<Received extends FetchResponse>(
   const cause = new HttpError(status, message);
   if (!RETRYABLE.has(status) && (status < 500 || status > 599))
     throw Object.assign(new TerminalError(message, { cause }), { status });
-  const after = parseRetryAfter(headers.get("retry-after"), clock);
+  const after = parseRetryAfter(headers.get("retry-after"), clock, headers.get("date"));
   if (after === undefined) throw cause;
   throw Object.assign(new RetryAfterError(after, { message, cause }), { status });
 }

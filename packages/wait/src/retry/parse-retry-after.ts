@@ -26,10 +26,12 @@ const DATES = [
  * is malformed. So is white space around the value.
  *
  * @param value - the header: a number of seconds or an HTTP date; null or undefined if missing
- * @param clock - the wall clock that a date is compared with; by default `realClock`
+ * @param clock - the wall clock that a date is compared with, if `date` is missing or malformed; by default `realClock`
+ * @param date - the `Date` header of the same response. The server has both dates from its own clock, so a wrong clock of
+ * this machine changes nothing
  * @returns milliseconds, at least 0; 0 for a date in the past; undefined for a missing or malformed
  * header
- * @throws TypeError if `value` is not a string, null or undefined, or `clock` is not a clock
+ * @throws TypeError if `value` or `date` is not a string, null or undefined, or `clock` is not a clock
  *
  * Source: RFC 9110, sections 5.6.7 and 10.2.3.
  *
@@ -42,13 +44,17 @@ const DATES = [
  * console.log(parseRetryAfter("120", clock)); // => 120000
  * console.log(parseRetryAfter("Thu, 01 Jan 2026 00:00:30 GMT", clock)); // => 30000
  * console.log(parseRetryAfter("soon", clock)); // => undefined
+const [after, date] = ["Thu, 01 Jan 2026 09:00:30 GMT", "Thu, 01 Jan 2026 09:00:00 GMT"];
+console.log(parseRetryAfter(after, clock, date)); // => 30000
  * ```
  */
 export function parseRetryAfter(
   value: string | null | undefined,
   clock: PassiveClock = realClock,
+  date?: string | null,
 ): number | undefined {
   requireMethods("clock", clock, ["now"]);
+  requireString("date", date ?? "");
   if (value === null || value === undefined) return undefined;
   requireString("value", value);
   const text = value.trim();
@@ -56,9 +62,14 @@ export function parseRetryAfter(
     const milliseconds = Number(text) * 1_000;
     return Number.isSafeInteger(milliseconds) ? milliseconds : undefined;
   }
-  const now = clock.now();
+  const now = sentAt(date, clock.now());
   const instant = parseDate(text, now);
   return instant === undefined ? undefined : Math.max(instant - now, 0);
+}
+
+/** The instant of a `Date` header; `now` without one. */
+function sentAt(date: string | null | undefined, now: number): number {
+  return parseDate((date ?? "").trim(), now) ?? now;
 }
 
 /** An HTTP date, in milliseconds since the epoch; undefined if there is no such date. */

@@ -110,3 +110,27 @@ it.each([120, 0, true, {}, ["120"], Symbol("120"), new Date(0)])("refuses %o by 
 it("compares a date with realClock by default", () => {
   expect(parseRetryAfter("Fri, 01 Jan 2100 00:00:00 GMT")).toBeGreaterThan(0);
 });
+
+it.each([
+  ["Sun, 06 Nov 1994 08:49:37 GMT", 120_000],
+  ["Sunday, 06-Nov-94 08:49:37 GMT", 120_000],
+  ["Sun, 06 Nov 1994 09:49:37 GMT", 0],
+  [" Sun, 06 Nov 1994 08:49:37 GMT", 120_000],
+])("counts a date from the Date of the response, %j, and not from a wrong clock", (date, delay) => {
+  const after = "Sun, 06 Nov 1994 08:51:37 GMT";
+  for (const hours of [-5, 0, 5]) {
+    const clock = new FakeClock({ now: Date.UTC(1994, 10, 6, 8 + hours, 49, 37) });
+    expect(parseRetryAfter(after, clock, date)).toBe(delay);
+    expect(parseRetryAfter("120", clock, date)).toBe(120_000);
+  }
+});
+
+it.each([undefined, null, "", "soon"])("counts from the clock if the Date is %j", (date) => {
+  const clock = new FakeClock({ now: Date.UTC(1994, 10, 6, 8, 49, 37) });
+  expect(parseRetryAfter("Sun, 06 Nov 1994 08:51:37 GMT", clock, date)).toBe(120_000);
+});
+
+it("refuses a Date that is no string by name", () => {
+  const parse = () => parseRetryAfter("1", new FakeClock(), new Date(0) as unknown as string);
+  expect(parse).toThrow(/^date must be a string, got /);
+});

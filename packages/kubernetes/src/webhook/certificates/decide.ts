@@ -32,9 +32,9 @@ export interface CertificateState<A extends Authority = Authority, L extends Lea
  *
  * | Step | Makes | When |
  * | --- | --- | --- |
- * | `create` | an authority, and a leaf by it | there is none, or it has expired |
+ * | `create` | an authority, and a leaf by it | there is none, or it has expired or is of the future |
  * | `promote` | a leaf by the next authority, which becomes the authority | it came an hour ago, and every configuration trusts it |
- * | `leaf` | a leaf by the authority | two thirds of its time are over, or it is of another authority, or for other names |
+ * | `leaf` | a leaf by the authority | two thirds of its time are over, or it is of the future, of another authority, or for other names |
  * | `settle` | an end to the last authorities | they were replaced an hour ago |
  * | `next` | the next authority | two thirds of the time of the authority are over |
  */
@@ -43,6 +43,11 @@ export type CertificateStep = "create" | "promote" | "leaf" | "settle" | "next";
 /** The facts of a decision. */
 export interface CertificateFacts {
   readonly now: number;
+  /**
+   * A certificate that begins after this instant is of the future: a replica whose clock was ahead has made it, and no server
+   * accepts it yet.
+   */
+  readonly future: number;
   /** The names that the leaf must have. */
   readonly names: string;
   /** Milliseconds between two steps of a rotation. */
@@ -62,7 +67,7 @@ export function decide(
   facts: CertificateFacts,
 ): CertificateStep | undefined {
   const { now, settle, isTrusted } = facts;
-  if (state === undefined || now >= state.authority.to) return "create";
+  if (state === undefined || !isValid(state.authority, facts)) return "create";
   const { authority, next, last, since } = state;
   const isQuiet = now >= since + settle;
   if (next !== undefined && isQuiet && isTrusted(next.id)) return "promote";
@@ -71,15 +76,20 @@ export function decide(
   return isNextDue(authority, next, now) ? "next" : undefined;
 }
 
+function isValid({ from, to }: Authority, { now, future }: CertificateFacts): boolean {
+  return now < to && from <= future;
+}
+
 function isNextDue(authority: Authority, next: Authority | undefined, now: number): boolean {
   return next === undefined && isOld(authority, now);
 }
 
 function isLeafDue(
   { authority, leaf }: CertificateState,
-  { now, names }: CertificateFacts,
+  { now, future, names }: CertificateFacts,
 ): boolean {
-  return leaf.issuer !== authority.id || leaf.names !== names || isOld(leaf, now);
+  const isOfAnother = leaf.issuer !== authority.id || leaf.names !== names;
+  return isOfAnother || isOld(leaf, now) || leaf.from > future;
 }
 
 function isOld({ from, to }: { readonly from: number; readonly to: number }, now: number): boolean {

@@ -40,6 +40,7 @@ export interface PassFacts<State> {
   /** The state that is shown: put back if the Secret was deleted. */
   readonly shown: State | undefined;
   readonly now: number;
+  readonly future: number;
   readonly names: string;
   readonly settle: number;
 }

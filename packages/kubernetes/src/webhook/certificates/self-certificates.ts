@@ -76,6 +76,8 @@ export class SelfCertificates implements Certificates {
   #secret: SecretObject | undefined;
   #shown: KeyedState | undefined;
   #bundleWrites = 0;
+  /** Until this monotonic instant certificates of the future stay: two wrong clocks must not chase each other. */
+  #futureFrom = Number.NEGATIVE_INFINITY;
 
   constructor(options: SelfCertificatesOptions) {
     this.#options = options;
@@ -132,6 +134,7 @@ export class SelfCertificates implements Certificates {
         bundles: targets.length,
         shown: this.#shown,
         now: clock.now(),
+        future: clock.monotonic() < this.#futureFrom ? Number.POSITIVE_INFINITY : clock.now(),
         settle: this.#times.settle,
       },
       names: namesOf(names),
@@ -226,6 +229,7 @@ export class SelfCertificates implements Certificates {
     const { clock, operator, names, logger } = this.#options;
     const times = this.#times;
     const now = clock.now();
+    this.#futureFrom = clock.monotonic() + times.period;
     const from = now - times.backdate;
     const authority = () =>
       newAuthority(`${operator} webhooks`, { from, to: now + times.authority });

@@ -114,7 +114,7 @@ function history(seed: number, { settle = HOUR, isDeleted = false, step = 1_000 
 
   const advance = (replica: Replica): void => {
     replica.pass ??= keepCertificates({
-      ...{ bundles: configs.length, shown: replica.shown, now, names: "n", settle },
+      ...{ bundles: configs.length, shown: replica.shown, now, future: now, names: "n", settle },
     });
     const answer = replica.command && execute(replica, replica.command);
     const { done, value } = replica.pass.next(answer);

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { inspect } from "node:util";
+import { BaseClock, type Clock, type Timer } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, KubeClient, type KubeObject } from "@holdfast/kubernetes";
@@ -34,6 +35,30 @@ const configuration = () => ({
   webhooks: ["a.b.c", "d.e.f"].map((name) => ({ name, clientConfig: { service } })),
 });
 
+/** The clock of a machine whose wall clock is ahead. */
+class AheadClock extends BaseClock {
+  ahead: number;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock, ahead: number) {
+    super();
+    this.#clock = clock;
+    this.ahead = ahead;
+  }
+
+  override now(): number {
+    return this.#clock.now() + this.ahead;
+  }
+
+  override monotonic(): number {
+    return this.#clock.monotonic();
+  }
+
+  override afterFunc(delay: number, fire: () => void): Timer {
+    return this.#clock.afterFunc(delay, fire);
+  }
+}
+
 interface Replica {
   readonly shown: TlsPair[];
   readonly certificates: SelfCertificates;
@@ -45,11 +70,11 @@ function world() {
   const api = new FakeApi({ clock, resources: [Validating, Secret, Crd] });
   const client = new KubeClient({ transport: api.transport, clock });
   const logger = quietLogger();
-  const replica = (): Replica => {
+  const replica = (own: Clock = clock): Replica => {
     const shown: TlsPair[] = [];
     const certificates = new SelfCertificates({
       ...{ transport: api.transport, operator: "cron", secret: SECRET, names: NAMES },
-      ...{ clock, random: undefined, logger, show: (pair) => void shown.push(pair) },
+      ...{ clock: own, random: undefined, logger, show: (pair) => void shown.push(pair) },
       targets: trustTargets({ name: "cron", types: ["validating"], definitions: [] }),
     });
     const stop = new AbortController();
@@ -177,6 +202,44 @@ describe("certificates of one's own", () => {
     await until(clock, async () => (await count()) === 1, HOUR / 10);
     expect(isTrusted(two.shown.at(-1), (await bundles())[0])).toBe(true);
     await two.stop();
+  });
+
+  it("are replaced within ten minutes if a clock that was ahead has made them", async () => {
+    const { clock, client, replica, bundles } = world();
+    await client.create(Validating, configuration() as never);
+    const begins = (pair: TlsPair | undefined): number =>
+      Date.parse(new X509Certificate(pair?.cert ?? "").validFrom);
+    for (const [name, from] of [
+      ["an authority", undefined],
+      ["a leaf", 61 * DAY],
+    ] as const) {
+      const ahead = new AheadClock(clock, from ?? 5 * HOUR);
+      const one = replica(ahead);
+      await until(clock, () => begins(one.shown.at(-1)) > clock.now());
+      ahead.ahead = 0;
+      await clock.step(5 * 60_000);
+      expect(begins(one.shown.at(-1)), name).toBeGreaterThan(clock.now());
+      await until(clock, () => begins(one.shown.at(-1)) < clock.now(), 60_000);
+      expect(isTrusted(one.shown.at(-1), (await bundles())[0])).toBe(true);
+      await one.stop();
+    }
+  });
+
+  it("change once in ten minutes while two clocks are apart by more than their time", async () => {
+    const { clock, api, client, replica } = world();
+    await client.create(Validating, configuration() as never);
+    const both = [replica(), replica(new AheadClock(clock, 100 * DAY))];
+    await until(clock, () => both.every(({ shown }) => shown.length > 0));
+    const writes = (): number =>
+      api.requests.filter(({ method, path }) => method === "PUT" && path.includes("secrets"))
+        .length;
+    const before = writes();
+    await until(clock, () => writes() > before + 4, 60_000);
+    const start = clock.now();
+    const some = writes();
+    await until(clock, () => clock.now() >= start + HOUR, 60_000);
+    expect(writes() - some).toBeLessThanOrEqual(2 * 2 * 6);
+    for (const one of both) await one.stop();
   });
 
   it("keep a bundle that is as it should be", async () => {
