@@ -43,6 +43,13 @@ const thenUser =
     await change(context);
   };
 
+const renamesTwice: Scenario = thenUser(async ({ client, clock }) => {
+  for (const name of ["Anna", "Hanna"]) {
+    await client.patch(Thing, ann, { spec: { name } });
+    await clock.sleep(5 * SECOND);
+  }
+});
+
 const kinds: Kind[] = [
   {
     habit: "a name with the time",
@@ -208,6 +215,46 @@ const kinds: Kind[] = [
         await clock.sleep(5 * SECOND);
       },
     },
+  },
+  {
+    habit: "the last two revisions, numbered by the edits that somebody has seen",
+    setup: (isCorrect) =>
+      reconciling(async (thing, { client }) => {
+        const numbers: number[] = [];
+        let latest: string | undefined;
+        for await (const { metadata, data } of client.list(ConfigMap)) {
+          numbers.push(Number(metadata.name.slice(4)));
+          if (numbers.at(-1) === Math.max(...numbers)) latest = data?.["name"];
+        }
+        const { name } = thing.spec;
+        if (latest === name && !isCorrect) return;
+        const last = Math.max(0, ...numbers) + (latest === name ? 0 : 1);
+        if (latest !== name)
+          await client.create(ConfigMap, {
+            metadata: childOf(thing, `rev-${last}`),
+            data: { name },
+          });
+        for (const number of numbers)
+          if (number < last - 1) await client.delete(ConfigMap, childOf(thing, `rev-${number}`));
+      }),
+    found: [/POST configmaps default\/rev-3\n|DELETE/, "configmaps default/rev-1: left over"],
+    options: { scenario: renamesTwice },
+  },
+  {
+    habit: "a count of the edits that somebody has seen, beside their result",
+    setup: (isCorrect) =>
+      reconciling(async (thing, context) => {
+        const { name } = thing.spec;
+        const { child, size = 0 } = thing.status ?? {};
+        if (child === name) return;
+        const write = context.client.apply(ConfigMap, { metadata: childOf(thing), data: { name } });
+        await write.catch((error) => {
+          if (isCorrect) throw error;
+        });
+        await report(context, thing, { child: name, size: size + 1 });
+      }),
+    found: [/^conflict at step \d+, PATCH configmaps/, "configmaps default/ann"],
+    options: { scenario: renamesTwice },
   },
   {
     habit: "an object that stays, and whose maker may come and go while nobody looks",
