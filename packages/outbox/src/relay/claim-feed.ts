@@ -132,7 +132,8 @@ export class ClaimFeed {
     const wanted = this.#wanted();
     if (wanted !== undefined) this.#leftOut = wanted.exceptTopics;
     if (wanted === undefined || (await this.#request(wanted, false))) {
-      this.#restUntil = Number.NEGATIVE_INFINITY;
+      // The other topics may have more: they do not rest.
+      if (wanted?.isCrowded) this.#restUntil = Number.NEGATIVE_INFINITY;
       this.#claims.by(asked);
       return;
     }

@@ -224,15 +224,13 @@ export class TopicQueue {
     const { batchSize, holds } = this.#options;
     const most = Math.min(batchSize, holds.roomOf(lane.topic) - lane.inFlight);
     const batch: HeldClaim[] = [];
-    for (
-      let i = this.#readyIn(lane);
-      i !== undefined && batch.length < most;
-      i = this.#readyIn(lane)
-    )
-      for (const held of lane.waiting.splice(i, 1)) {
-        this.#running.add(held.claim.message.id);
-        batch.push(held);
-      }
+    while (batch.length < most) {
+      const i = this.#readyIn(lane);
+      const [held] = i === undefined ? [] : lane.waiting.splice(i, 1);
+      if (held === undefined) break;
+      this.#running.add(held.claim.message.id);
+      batch.push(held);
+    }
     return batch;
   }
 

@@ -929,6 +929,25 @@ describe("a topic whose receiver hangs", () => {
     await end(run);
   });
 
+  it("lets a relay of one topic look beside it ten times a second", async () => {
+    const looks: number[] = [];
+    const world = setUp({
+      respond: async (_, signal) => await world.clock.sleep(5, { signal }),
+      onEvent: (event) => {
+        if (event.type === "claimed" && event.count === 0)
+          looks.push(world.clock.monotonic() - began);
+      },
+    });
+    const { clock, memory, end, runs } = world;
+    const began = clock.monotonic();
+    await saveAll(world, many("busy", 1_000));
+    const run = runs();
+    await clock.step(350);
+    expect((await memory.counts()).pending).toBeGreaterThan(0);
+    expect(looks).toEqual([0, 100, 200, 300]);
+    await end(run);
+  });
+
   it("keeps a topic that nobody has seen waiting for one attempt at most", async () => {
     const world = setUp({ respond: hangs });
     const { clock, end, runs } = world;
