@@ -174,10 +174,15 @@ it("the survivors of mutation testing that are explained are lines of the source
   expect(gone.map(([row]) => row)).toEqual([]);
 });
 
-it("the list of decisions has them all", () => {
-  const listed = linksOf(read("docs/adr/README.md")).map(({ target }) => target);
+it("the list of decisions has every page, and leads every number to one", () => {
+  const list = read("docs/adr/README.md");
   const written = guides
     .filter((path) => /^docs\/adr\/\d/.test(path))
     .map((path) => basename(path));
-  expect(listed).toEqual(written.sort());
+  const listed = [...list.matchAll(/^\| \[(\d{4})\]\((\1-[\w-]+\.md)\)/gm)];
+  expect(listed.map(([, , page]) => page)).toEqual(written.sort());
+  const folded = [...list.matchAll(/^\| (\d{4}) \| \[/gm)];
+  const numbers = [...listed, ...folded].map(([, number]) => Number(number));
+  const upTo = Math.max(...numbers);
+  expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: upTo }, (_, i) => i + 1));
 });

@@ -82,7 +82,7 @@ it.each([
   ["docs/guide.md", "ignore", "docs/guide.md:7: `ts ignore` is not allowed here"],
   ["README.md", "norun", "README.md:7: `ts norun` is not allowed here"],
   ["docs/guide.md", "no-run", undefined],
-  ["docs/adr/0001-esm-only.md", "ignore", undefined],
+  ["docs/adr/0001-packages-and-bundles.md", "ignore", undefined],
 ])("in %s judges `ts %s`", (file, word, fault) => {
   const found = faultOf(file, { line: 7, code: [], words: [word], claims: [] });
   if (fault === undefined) expect(found).toBeUndefined();

@@ -62,7 +62,7 @@ export function abortable<Value, Argument = AbortSignal>(
   argument: Argument = signalOf(signal) as Argument,
 ): Promise<Value> {
   // Neither an async function nor a callback stands between `work` and the result: the stack of its error shows the
-  // callers, and one frame of this function (ADR 0042).
+  // callers, and one frame of this function (ADR 0007).
   let late: LateResult<Value> | undefined;
   try {
     requireFunction("work", work);
