@@ -131,7 +131,11 @@ const doors = [
   constructs(root.TimeoutError, [1], "timeout: anything, options?: TIMEOUT_ERROR_OPTIONS"),
   constructs(root.TerminalError, ["no such page"], "message: anything, options?: ERROR_OPTIONS"),
   constructs(go.ExhaustedError, [1], "attempts: anything, options?: ERROR_OPTIONS"),
-  throws(limit.parseRetryAfter, ["1", clock], "value: anything, clock?: methods(now)"),
+  throws(
+    limit.parseRetryAfter,
+    ["1", clock, null],
+    "value: anything, clock?: methods(now), date?: anything",
+  ),
   rejects(
     root.expectOk,
     [new Response(), { clock, request: { headers: {} } }],

@@ -44,8 +44,8 @@ const DATES = [
  * console.log(parseRetryAfter("120", clock)); // => 120000
  * console.log(parseRetryAfter("Thu, 01 Jan 2026 00:00:30 GMT", clock)); // => 30000
  * console.log(parseRetryAfter("soon", clock)); // => undefined
-const [after, date] = ["Thu, 01 Jan 2026 09:00:30 GMT", "Thu, 01 Jan 2026 09:00:00 GMT"];
-console.log(parseRetryAfter(after, clock, date)); // => 30000
+ * const [after, date] = ["Thu, 01 Jan 2026 09:00:30 GMT", "Thu, 01 Jan 2026 09:00:00 GMT"];
+ * console.log(parseRetryAfter(after, clock, date)); // => 30000
  * ```
  */
 export function parseRetryAfter(
