@@ -256,7 +256,7 @@ module.exports = {
     herd: ["terminal", "picture"],
     delays: ["terminal", "picture"],
     slots: ["terminal", "picture"],
-    playground: ["terminal", "herd", "delays"],
+    playground: ["terminal", "picture", "herd", "delays"],
   },
   "conformance/src": { "*": [...users, ...waits] },
   runtimes: {
