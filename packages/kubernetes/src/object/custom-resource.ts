@@ -116,8 +116,9 @@ export interface TypedResourceOptions<
  *     schedule: z.string().min(1).describe("Five fields, as in crontab(5)"),
  *     concurrencyPolicy: z.enum(["Allow", "Forbid", "Replace"]).default("Allow"),
  *   }),
- *   status: z.object({ active: z.array(z.string()) }), columns: [{ name: "Schedule", path: ".spec.schedule" }],
+ *   status: z.object({ active: z.array(z.string()) }),
  *   rules: [{ rule: "self.spec.schedule.size() < 100", message: "schedule is too long" }],
+ *   columns: [{ name: "Schedule", path: ".spec.schedule" }],
  * });
  * console.log("spec" in CronTask.crd); // => true
  * ```
