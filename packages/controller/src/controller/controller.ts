@@ -200,7 +200,7 @@ export class Controller<Item = string> implements AsyncDisposable {
   /**
    * Runs a batch: stops the controller like an abort once nothing is left to do. That is when each source has told all
    * items that exist, by `listed` or by its end, or before its `start` has returned, and no key is queued, waiting for a
-   * retry, requeued or in flight. A key with a `requeueAfter` is never at rest.
+   * retry, requeued or in flight. A key whose reconcile always returns `requeueAfter` is never at rest.
    *
    * @param signal - stops the controller before that, as in `run`
    * @param options - see {@link RunOptions}
@@ -255,7 +255,7 @@ export class Controller<Item = string> implements AsyncDisposable {
 
   /**
    * Waits until no key is queued, waiting for a retry, requeued or in flight: the end of a batch. The controller goes
-   * on; keys may be added the moment after. A key with a `requeueAfter` is never at rest.
+   * on; keys may be added the moment after. A key whose reconcile always returns `requeueAfter` is never at rest.
    *
    * Resolves too when the controller has stopped: `status().drain` names what was left.
    *
