@@ -51,10 +51,7 @@ export interface FakeApiOptions {
   /** The clock by which the server dates objects, ends watches and sends bookmarks. */
   readonly clock: Clock;
 
-  /**
-   * The resources that the server has; others answer 404. Those of `fromCrd` bring their schema along. An election and `shards`
-   * need `builtIn("coordination.k8s.io/v1", "Lease")`, Events need `builtIn("events.k8s.io/v1", "Event")`.
-   */
+  /** The resources that the server has, with `Lease` for an election. Those of `fromCrd` bring their schema along. */
   readonly resources: readonly Resource[];
 
   /**
