@@ -33,7 +33,12 @@ const DUE: Fill = {
 /** Rows of a million messages; `n` counts them. Each tenth belongs to other topics than the rest, behind it. */
 const FILLS: Record<string, Fill> = {
   "are due": DUE,
-  "wait behind a few": { ...DUE, key: "'key ' || n % 1000", parked: "n > 1000" },
+  // 5,000 of each hundred thousand are the first of their key, so that both sizes have some that nobody has claimed.
+  "wait behind a few": {
+    ...DUE,
+    key: "'key ' || CASE WHEN n % 100000 < 5000 THEN n ELSE n % 1000 END",
+    parked: "n % 100000 >= 5000",
+  },
   "are retried later": { ...DUE, due: "now() + n * interval '1 minute'", status: "retrying" },
   "have an expired claim": { ...DUE, expired: 1 },
   "go first, and are due later": {
