@@ -50,9 +50,6 @@ export const OPEN_SINCE: string = valueIf("created_at", "due_at IS NOT NULL");
 /** The number of messages that are parked, and of keys that are checked, in one statement. */
 export const STEP = 1_000;
 
-/** A limit that the server does not know. Of rows that it takes for few, it would rather read and sort all. */
-export const unknown = (limit: string | number): string => `(SELECT ${limit})`;
-
 /** All priorities, in their order. */
 const LEVELS = `unnest(ARRAY[${PRIORITIES.join(", ")}])`;
 /** The order of messages that are due. */
@@ -137,7 +134,7 @@ export class ClaimStatements {
         found AS MATERIALIZED (
           SELECT m.* FROM ${LEVELS} level CROSS JOIN LATERAL (
             SELECT ${columns} FROM ${this.#message} m WHERE m.priority = level AND ${at} <= ${until}
-            ORDER BY ${at} LIMIT ${unknown("$4::bigint")} FOR UPDATE SKIP LOCKED) m
+            ORDER BY ${at} LIMIT $4 FOR UPDATE SKIP LOCKED) m
           LIMIT $4)`;
     }
     const asked = { shape, list: "$6", until, by: FIRST, limit: "4 * $4 + 24" };
@@ -210,7 +207,7 @@ export class ClaimStatements {
   #earliestAmong(among: string, at: string, { until = "'infinity'", limit }: Limits): string {
     return `
       SELECT m.id, m.key, m.sequence, m.priority, m.due_at, m.topic FROM ${this.#message} m
-      WHERE ${among} AND ${at} <= ${until} ORDER BY ${at} LIMIT ${unknown(limit)}`;
+      WHERE ${among} AND ${at} <= ${until} ORDER BY ${at} LIMIT ${limit}`;
   }
 
   #listed(i: number, { atByTopic }: Kind, asked: Asked): readonly [string, string] {

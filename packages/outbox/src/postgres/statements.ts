@@ -9,7 +9,6 @@ import {
   OPEN_SINCE,
   PARKED_KEY,
   READY,
-  unknown,
 } from "./claim-statements.ts";
 
 // Every value is bound. Only constants of this file and the checked prefix are put together.
@@ -206,10 +205,13 @@ export function statementsOf(prefix: string): Statements {
   };
 }
 
-/** Counts up to a limit, in the order of an index, so that it costs the same however many there are. */
+/**
+ * Counts up to a limit, in the order of an index, so that it costs the same however many there are. The server must not
+ * know the limit: it would rather sort the few rows that it takes an unknown condition for.
+ */
 function limitedCount(message: string, status: string): string {
   const limited = (condition: string, by: string): string =>
-    `(SELECT status FROM ${message} WHERE ${condition} ORDER BY ${by} LIMIT ${unknown(BACKLOG_LIMIT)})`;
+    `(SELECT status FROM ${message} WHERE ${condition} ORDER BY ${by} LIMIT (SELECT ${BACKLOG_LIMIT}))`;
   const waiting = ({ atByTopic: at }: Kind): string =>
     limited(
       `${at} IS NOT NULL AND (status, topic) >= ('${status}', '')`,
