@@ -11,6 +11,13 @@ const STREAMED = {
   resourceVersionMatch: "NotOlderThan",
 };
 
+/** A watch of 6 s from the version of a step's answer. */
+const untilItsEnd = (id: string) => ({
+  allowWatchBookmarks: "true",
+  resourceVersion: `$(${id}.metadata.resourceVersion)`,
+  timeoutSeconds: "6",
+});
+
 /** Watches: versions, selectors, bookmarks, streamed lists. */
 export const watches: readonly Script[] = [
   {
@@ -188,6 +195,21 @@ export const watches: readonly Script[] = [
       watch(configMaps, { take: 3, bookmarks: true, hold: true }, STREAMED, { id: "open" }),
       post(configMaps, configMap("c")),
       { read: "open", take: 1 },
+    ],
+  },
+  {
+    name: "a watch gets a bookmark before its end if something changed since it began",
+    steps: [
+      post(widgets, widget("a"), { id: "first" }),
+      watch(widgets, { take: "end", bookmarks: true }, untilItsEnd("first")),
+      mergePatch(`${widgets}/a`, { spec: { size: 2 } }, { id: "second" }),
+      watch(widgets, { take: "end", bookmarks: true }, untilItsEnd("first")),
+      watch(widgets, { take: "end", bookmarks: true }, untilItsEnd("second")),
+      watch(widgets, { take: 0, bookmarks: true, hold: true }, untilItsEnd("second"), {
+        id: "open",
+      }),
+      mergePatch(`${widgets}/a`, { spec: { size: 3 } }),
+      { read: "open", take: "end" },
     ],
   },
   {

@@ -41,8 +41,8 @@ export class WatchStream {
   readonly #format: (object: JsonObject) => JsonObject;
   readonly #call: ApiCall;
   readonly #end: number;
-  /** The version at which it began. */
-  readonly #from: number;
+  /** The version at which it began: that of the last change that was there by then. */
+  #from: number;
   /** Whether an object does not convert to the version of the watch, which then says nothing until its end. */
   #isSilent = false;
 
@@ -72,7 +72,11 @@ export class WatchStream {
       return;
     }
     if (sendsInitialEvents ?? version === 0) this.#sendExisting();
-    else if (version > 0) for (const change of store.since(version)) this.#change(change);
+    else if (version > 0)
+      for (const change of store.since(version)) {
+        this.#change(change);
+        this.#from = change.version;
+      }
     const subscription = this.#state.subscribe(key, (change) => {
       if (change.version > version) this.#change(change);
     });
