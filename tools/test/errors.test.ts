@@ -109,7 +109,7 @@ describe("every class of error", () => {
   });
 
   it.each(exported)("$entry $name has a code, a predicate and a row, and is found", (one) => {
-    const { name, prefix, module } = one;
+    const { name, entry, prefix, module } = one;
     const file = declared.get(name);
     const code = codeIn(readFileSync(file as string, "utf8"));
     expect(code).toMatch(/^ERR_[A-Z_]+$/);
@@ -133,6 +133,9 @@ describe("every class of error", () => {
       undefined,
     ]);
     const row = page.split("\n").find((line) => line.startsWith(`| \`${code}\``));
-    expect(row, `the row of ${code} in docs/errors.md`).toContain(`\`is${name}\``);
+    expect(row, `the row of ${code} in docs/errors.md`).toContain(`\`is${name}\` of `);
+    expect(row?.split("|")[1], "its entry points").toContain(
+      `\`${entry.replace("@holdfast/", "")}\``,
+    );
   });
 });

@@ -66,7 +66,7 @@ export interface WatchOptions<T extends KubeObject = KubeObject, U extends KubeO
   readonly transform?: ((object: StoredObject<T>) => U) | undefined;
 
   /**
-   * Indexes by name: each returns the values under which `Informer.by` finds an object.
+   * Indexes by name: each returns the values under which `Informer.by` finds an object. Write them after `transform`.
    *
    * @defaultValue none
    */

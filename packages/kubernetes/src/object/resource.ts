@@ -60,9 +60,9 @@ export interface CustomObject<Spec, Status = never> extends KubeObject {
   status?: Status | undefined;
 }
 
-/** A status with conditions, if a resource declares them. */
+/** A status with conditions, if a resource declares them; beside an empty schema, or none, they are alone. */
 export type ConditionedStatus<Status, Conditions extends boolean> = Conditions extends true
-  ? ([Status] extends [never] ? unknown : Status) & {
+  ? ([Status] extends [Record<string, never>] ? unknown : Status) & {
       /** The conditions, one of each type. */
       conditions?: readonly StatusCondition[] | undefined;
     }

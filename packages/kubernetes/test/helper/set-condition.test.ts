@@ -205,11 +205,25 @@ describe("a resource with conditions", () => {
       conditions: true,
     });
     const Bare = customResource({ ...names, spec, conditions: true });
+    const Empty = customResource({ ...names, spec, status: z.object({}), conditions: true });
+    const Version = customResource({
+      group: "example.org",
+      kind: "Site",
+      plural: "sites",
+      versions: { v1: { spec, status: z.object({}), conditions: true } },
+      storage: "v1",
+    }).v1;
     type Status = NonNullable<ObjectOf<typeof Site>["status"]>;
     expectTypeOf<Status["url"]>().toEqualTypeOf<string>();
     expectTypeOf<Status["conditions"]>().toEqualTypeOf<readonly StatusCondition[] | undefined>();
     type BareStatus = NonNullable<ObjectOf<typeof Bare>["status"]>;
     expectTypeOf<BareStatus["conditions"]>().toEqualTypeOf<Status["conditions"]>();
+    // An empty schema, stored and written, in both doors.
+    expectTypeOf(Empty).toEqualTypeOf(Bare);
+    type VersionStatus = NonNullable<ObjectOf<typeof Version>["status"]>;
+    expectTypeOf<VersionStatus>().toEqualTypeOf<BareStatus>();
+    const conditions = [synced];
+    expectTypeOf({ conditions }).toExtend<VersionStatus>();
   });
 
   it("says a time in a format and not in a long pattern", () => {
