@@ -3,6 +3,7 @@ import { endsWithin } from "@holdfast/wait/limit";
 import { bytesOf } from "../message/stored-payload.ts";
 import type { ClaimFilter } from "../store/outbox-store.ts";
 import { type HoldChange, type OutboxEvent, report } from "../task.ts";
+import type { HeldClaim } from "./outcomes.ts";
 import { Recurring, type RecurringRequest } from "./recurring.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
 import type { TopicHolds } from "./topic-holds.ts";
@@ -15,8 +16,6 @@ const SOON = 100;
 export interface ClaimFeedParts {
   readonly queue: TopicQueue;
   readonly holds: TopicHolds;
-  /** Called when the queue has got claims. */
-  readonly begin: () => void;
   /** Resolves when no attempt and no outcome is under way. */
   readonly settled: () => Promise<void>;
 }
@@ -26,7 +25,7 @@ export interface ClaimFeedParts {
  *
  * A claim that comes later than `storeTimeout` is passed on too: no other relay has the message.
  */
-export class ClaimFeed {
+export class ClaimFeed implements RecurringRequest {
   readonly #options: ResolvedRelayOptions;
   readonly #parts: ClaimFeedParts;
   readonly #claims: Recurring;
@@ -51,13 +50,10 @@ export class ClaimFeed {
     this.#options = options;
     this.#parts = parts;
     const look = (send: RecurringRequest["send"]) => new Recurring(options, { send, rests: true });
+    this.#claims = new Recurring(options, this);
     this.#due = look((signal) => this.#lookForDue(signal));
     this.#expired = look((signal) => this.#lookForExpired(signal));
     this.#paused = look((signal) => this.#lookForPaused(signal));
-    this.#claims = new Recurring(options, {
-      send: () => this.#claim(),
-      next: (asked) => this.#nextTurn(asked),
-    });
     this.#knowsPaused = options.store.pausedTopics === undefined;
     const now = options.clock.monotonic();
     this.#claims.by(now);
@@ -107,8 +103,8 @@ export class ClaimFeed {
     await Promise.all(all.map((each) => each.run(signal)));
   }
 
-  /** A monotonic instant; `Infinity` while there is no room. */
-  #nextTurn(asked: number): number {
+  /** The instant of the next claim; `Infinity` while there is no room. */
+  next(asked: number): number {
     this.#wanted = this.#knowsPaused ? this.#parts.queue.wanted() : NOTHING;
     const { limit, exceptTopics, isCrowded, until } = this.#wanted;
     if (limit === 0) return Number.POSITIVE_INFINITY;
@@ -119,7 +115,7 @@ export class ClaimFeed {
   }
 
   /** Claims what is wanted, and decides when to claim again. */
-  async #claim(): Promise<void> {
+  async send(): Promise<void> {
     const { clock, pollInterval } = this.#options;
     const asked = clock.monotonic();
     const wanted = this.#wanted;
@@ -228,12 +224,13 @@ export class ClaimFeed {
       const duration = clock.monotonic() - began;
       report({ type: "claimed", count: claims.length, duration }, this.#options);
       for (const row of invalid) report({ type: "invalid", row }, this.#options);
+      const held: HeldClaim[] = [];
       let bytes = 0;
       for (const claim of claims) {
-        this.#parts.queue.add({ claim, expires, until, isAlone, isLate: signal.aborted });
+        held.push({ claim, expires, until, isAlone, isLate: signal.aborted });
         bytes += bytesOf(claim.message);
       }
-      this.#parts.begin();
+      this.#parts.queue.add(held);
       return claims.length + invalid.length === limit || bytes > maxBytes / 2;
     };
     return await withTimeout(request, storeTimeout, { clock, label: "store" });

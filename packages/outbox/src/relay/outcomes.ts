@@ -33,7 +33,7 @@ const MOST_TOGETHER = 256;
 const WRITE_AGAIN = { duration: 100, factor: 2, cap: 5_000, jitter: 0.5 };
 
 /** The outcome of a claim that is held. */
-interface HeldOutcome {
+export interface HeldOutcome {
   readonly held: HeldClaim;
   readonly outcome: Outcome;
 }
@@ -71,9 +71,9 @@ export class Outcomes {
   }
 
   /** Writes an outcome. For a claim that is given back it makes one request: if that fails, the claim expires. */
-  add(held: HeldClaim, outcome: Outcome): void {
+  add(ended: HeldOutcome): void {
     this.#pending++;
-    this.#waiting.push({ held, outcome });
+    this.#waiting.push(ended);
     if (this.#waiting.length === MOST_TOGETHER) this.flush();
     else if (this.#waiting.length === 1)
       this.#timer = this.#options.clock.afterFunc(LATE, () => this.flush(), { label: "outcomes" });

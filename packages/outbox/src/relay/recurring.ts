@@ -9,11 +9,11 @@ const STORE_AGAIN = { duration: 200, factor: 2, cap: 5_000, jitter: 0.2 };
 
 /** A request to the store that is made again and again. */
 export interface RecurringRequest {
-  readonly send: (signal: AbortSignal) => Promise<void>;
+  send(signal: AbortSignal): Promise<void>;
   /** Whether each is followed by a rest as long as it took: one that takes long must not become all that the database does. */
   readonly rests?: boolean;
-  /** The next one, if another instant than the one given to {@link Recurring.by}: a monotonic instant. */
-  readonly next?: (asked: number) => number;
+  /** The next one, if another instant than the one given to {@link Recurring.by}: a monotonic instant. It is sent in the same turn. */
+  next?(asked: number): number;
 }
 
 /**
@@ -58,7 +58,7 @@ export class Recurring {
   /** Repeats it until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
-    const { send, next = (asked) => asked, rests = false } = this.#request;
+    const request = this.#request;
     using timer = clock.afterFunc(Number.POSITIVE_INFINITY, () => this.look(), { label: "due" });
     using _abort = onAbort(signal, () => this.look());
     /** The end of the rest, or of the delay after an error. */
@@ -66,7 +66,7 @@ export class Recurring {
     let delays: DelayFunc | undefined;
     while (!signal.aborted) {
       const began = clock.monotonic();
-      const left = Math.max(next(this.#at), notBefore) - began;
+      const left = Math.max(request.next?.(this.#at) ?? this.#at, notBefore) - began;
       if (left > 0) {
         // A wait of less than the clock can measure would be none at all.
         timer.reset(Math.ceil(left));
@@ -78,7 +78,7 @@ export class Recurring {
       this.#at = Number.POSITIVE_INFINITY; // From now on `by` may lower it.
       let delay = 0;
       try {
-        this.#last = send(signal);
+        this.#last = request.send(signal);
         await this.#last;
         delays = undefined;
       } catch (error) {
@@ -89,7 +89,7 @@ export class Recurring {
         this.by(began);
       }
       const now = clock.monotonic();
-      notBefore = now + Math.max(rests ? now - began : 0, delay);
+      notBefore = now + Math.max(request.rests === true ? now - began : 0, delay);
     }
   }
 }

@@ -23,7 +23,7 @@ import { publishAll } from "../publisher/publisher.ts";
 import type { Outcome } from "../store/outbox-store.ts";
 import { report, reportRestriction } from "../task.ts";
 import { ClaimFeed } from "./claim-feed.ts";
-import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
+import { type HeldClaim, type HeldOutcome, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
 import { type HeldTopic, TopicHolds } from "./topic-holds.ts";
 import { type Batch, TopicQueue } from "./topic-queue.ts";
@@ -116,13 +116,13 @@ export class Relay {
     const outcomes = new Outcomes(resolved, this.#cut.signal, (event) => {
       this.#feed.onOutcome(event);
       report(event, resolved);
-      if (this.#isBusy) return;
-      this.#idle?.resolve();
+      if (this.#idle === undefined || this.#isBusy) return;
+      this.#idle.resolve();
       this.#idle = undefined;
     });
-    const queue = new TopicQueue({ ...resolved, holds, outcomes });
-    const begin = (): void => this.#begin();
-    this.#feed = new ClaimFeed(resolved, { queue, holds, begin, settled: () => this.#settled() });
+    const work = (batch: Batch): void => void this.#work(batch);
+    const queue = new TopicQueue({ ...resolved, holds, outcomes, work });
+    this.#feed = new ClaimFeed(resolved, { queue, holds, settled: () => this.#settled() });
     this.#holds = holds;
     this.#outcomes = outcomes;
     this.#queue = queue;
@@ -191,30 +191,22 @@ export class Relay {
     };
   }
 
-  /** Begins as many calls of the publisher as there are workers. */
-  #begin(): void {
-    for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take())
-      void this.#work(batch);
-  }
-
-  /** Sends messages in one call, and gives each its outcome. Never rejects. No worker waits for outcomes to be written. */
+  /** Sends messages in one call, and gives each its outcome. Never rejects. */
   async #work(batch: Batch): Promise<void> {
-    const ended: [HeldClaim, Outcome][] = [];
+    const ended: HeldOutcome[] = [];
     const sent: HeldClaim[] = [];
     for (const held of batch.claims) {
       const outcome = this.#unfit(held);
       if (outcome === undefined) sent.push(held);
-      else ended.push([held, outcome]);
+      else ended.push({ held, outcome });
     }
     const messages = sent.map(({ claim }) => claim.message);
     const results = await publishAll(messages, this.#options, this.#cut.signal);
-    for (const [i, held] of sent.entries()) ended.push([held, this.#outcomeOf(held, results[i])]);
-    const change = this.#cut.aborted ? undefined : this.#holds.ended(batch.topic, results);
+    for (const [i, held] of sent.entries())
+      ended.push({ held, outcome: this.#outcomeOf(held, results[i]) });
+    const change = this.#cut.aborted ? undefined : this.#holds.ended(batch.lane.topic, results);
     if (change !== undefined) this.#feed.onHold(change);
-    this.#queue.done(batch);
-    this.#begin();
-    for (const [held, outcome] of ended) this.#outcomes.add(held, outcome);
-    if (this.#queue.isEmpty || this.#state !== "running") this.#outcomes.flush();
+    this.#queue.end(batch, ended);
     this.#feed.onRoom();
   }
 

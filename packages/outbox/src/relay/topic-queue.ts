@@ -1,6 +1,6 @@
 import type { PassiveClock } from "@holdfast/clock";
 import { bytesOf } from "../message/stored-payload.ts";
-import type { HeldClaim, Outcomes } from "./outcomes.ts";
+import type { HeldClaim, HeldOutcome, Outcomes } from "./outcomes.ts";
 import type { TopicLimits } from "./relay-options.ts";
 import type { TopicHolds } from "./topic-holds.ts";
 
@@ -11,7 +11,7 @@ const MAX_BYTES = 32 * 1_024 * 1_024;
 const MOST_AT_ONCE = 1_000;
 
 /** The claims of one topic. */
-interface Lane {
+export interface Lane {
   readonly topic: string;
   /** In the order in which they came. */
   readonly waiting: HeldClaim[];
@@ -54,11 +54,13 @@ export interface TopicQueueOptions {
   readonly topicWorkers: TopicLimits;
   readonly holds: TopicHolds;
   readonly outcomes: Outcomes;
+  /** Attempts the claims of a batch, and then calls {@link TopicQueue.end}. It must not throw. */
+  readonly work: (batch: Batch) => void;
 }
 
-/** The claims of one call of the publisher. */
+/** The claims of one topic that a worker has. */
 export interface Batch {
-  readonly topic: string;
+  readonly lane: Lane;
   readonly claims: readonly HeldClaim[];
 }
 
@@ -102,75 +104,76 @@ export class TopicQueue {
     return this.#running.size;
   }
 
-  get isEmpty(): boolean {
-    return this.#size + this.#running.size === 0;
-  }
-
   /** From now on takes all claims, the one of a message that is attempted alone, or, for good, none. */
   admit(claims: "all" | "alone" | "none"): void {
     if (this.#admitted !== "none") this.#admitted = claims;
   }
 
-  /**
-   * Takes a claim. Gives it back if it comes after the end, or too late to have room or to be alone.
-   *
-   * A message that is attempted alone competes with no other topic: it takes no workers from one.
-   */
-  add(held: HeldClaim): void {
-    const { claim, isAlone, isLate } = held;
-    const { topic } = claim.message;
-    const hasRoom = isAlone ? !isLate : this.#admitted === "all" && this.#hasRoom(topic);
-    if (!hasRoom || this.#admitted === "none") {
-      this.#options.outcomes.add(held, { type: "released", claim });
-      return;
+  /** Takes claims, and begins with them. Those without room are given back. */
+  add(claims: readonly HeldClaim[]): void {
+    for (const held of claims) {
+      const { claim, isAlone } = held;
+      const { topic } = claim.message;
+      if (!this.#hasRoom(held)) {
+        this.#options.outcomes.add({ held, outcome: { type: "released", claim } });
+        continue;
+      }
+      // A message that is attempted alone competes with no other topic: it takes no workers from one.
+      if (!isAlone) {
+        this.#first ??= topic;
+        this.#hasSeveral ||= topic !== this.#first;
+      }
+      const none = { topic, waiting: [], inFlight: 0, busy: 0, bytes: 0, turn: 0 };
+      const lane = this.#lanes.get(topic) ?? none;
+      this.#lanes.set(topic, lane);
+      lane.waiting.push(held);
+      lane.bytes += bytesOf(claim.message);
+      this.#bytes += bytesOf(claim.message);
+      this.#size++;
     }
-    if (!isAlone) {
-      this.#first ??= topic;
-      this.#hasSeveral ||= topic !== this.#first;
-    }
-    const lane = this.#laneOf(topic);
-    lane.waiting.push(held);
-    lane.bytes += bytesOf(claim.message);
-    this.#bytes += bytesOf(claim.message);
-    this.#size++;
+    this.#begin();
   }
 
   /**
-   * The claims that the next worker begins with, of the topic with the fewest workers, then of the one whose turn is longest
-   * ago; undefined if there is none, or no worker.
+   * Gives claims to the workers that are free, of the topic with the fewest workers, then of the one whose turn is longest
+   * ago.
    */
-  take(): Batch | undefined {
-    if (this.#free <= 0) return undefined;
-    let next: Lane | undefined;
-    for (const lane of this.#lanes.values())
-      if (this.#mostOf(lane) > 0 && (next === undefined || isBefore(lane, next))) next = lane;
-    if (next === undefined) return undefined;
-    const claims: HeldClaim[] = [];
-    for (let most = this.#mostOf(next); most > 0; most--) {
-      const [held] = next.waiting.splice(this.#readyIn(next), 1);
-      if (held === undefined) break;
-      this.#running.add(held.claim.message.id);
-      claims.push(held);
+  #begin(): void {
+    while (this.#free > 0) {
+      let next: Lane | undefined;
+      for (const lane of this.#lanes.values())
+        if (this.#mostOf(lane) > 0 && (next === undefined || isBefore(lane, next))) next = lane;
+      if (next === undefined) return;
+      const claims: HeldClaim[] = [];
+      for (let most = this.#mostOf(next); most > 0; most--) {
+        const [held] = next.waiting.splice(this.#readyIn(next), 1);
+        if (held === undefined) break;
+        this.#running.add(held.claim.message.id);
+        claims.push(held);
+      }
+      next.inFlight += claims.length;
+      next.busy++;
+      next.turn = ++this.#turn;
+      this.#free--;
+      this.#size -= claims.length;
+      this.#options.work({ lane: next, claims });
     }
-    next.inFlight += claims.length;
-    next.busy++;
-    next.turn = ++this.#turn;
-    this.#free--;
-    this.#size -= claims.length;
-    return { topic: next.topic, claims };
   }
 
-  /** A worker has ended the attempts of its claims. */
-  done({ topic, claims }: Batch): void {
-    const lane = this.#laneOf(topic);
+  /** A worker has ended the attempts of a batch: it begins with the next one, and does not wait for outcomes to be written. */
+  end({ lane }: Batch, ended: readonly HeldOutcome[]): void {
     lane.busy--;
     this.#free++;
-    for (const held of claims) {
+    for (const { held } of ended) {
       lane.inFlight--;
       this.#running.delete(held.claim.message.id);
       this.#remove(lane, held);
       this.#ahead.ended();
     }
+    this.#begin();
+    for (const each of ended) this.#options.outcomes.add(each);
+    const isLast = this.#size + this.#running.size === 0;
+    if (isLast || this.#admitted === "none") this.#options.outcomes.flush();
   }
 
   /** Gives back the claims whose attempts have not begun: all, or those of some topics. */
@@ -180,7 +183,7 @@ export class TopicQueue {
       for (const held of lane.waiting.splice(0)) {
         this.#size--;
         this.#remove(lane, held);
-        outcomes.add(held, { type: "released", claim: held.claim });
+        outcomes.add({ held, outcome: { type: "released", claim: held.claim } });
       }
     outcomes.flush();
   }
@@ -196,10 +199,10 @@ export class TopicQueue {
     const ahead = this.#ahead.limit;
     this.#requested = ahead;
     const { workers, batchSize, holds, outcomes } = this.#options;
-    const isOver = this.#admitted !== "all" || outcomes.pending > 2 * ahead;
     const places = this.#placesBeside(undefined, 2 * ahead);
     const bytes = MAX_BYTES - this.#bytes;
-    if (isOver || places <= 0 || bytes <= 0) return NOTHING;
+    const isClosed = this.#admitted !== "all" || outcomes.pending > 2 * ahead;
+    if (isClosed || places <= 0 || bytes <= 0) return NOTHING;
     const free = this.#free * batchSize;
     const enough = ahead / 2;
     let [full, others] = this.#fullBeyond(enough, places, bytes);
@@ -212,16 +215,18 @@ export class TopicQueue {
     return {
       limit: Math.min(limit, Math.max(MOST_AT_ONCE, MOST * workers)),
       maxBytes: Math.ceil(bytes / 2),
-      exceptTopics: isCrowded ? [...new Set([...except, ...full])] : except,
+      exceptTopics: [...new Set([...except, ...full])],
       isCrowded,
       until,
     };
   }
 
-  /** Whether there is room for a claim of the last request, of a topic. */
-  #hasRoom(topic: string): boolean {
+  /** Whether there is room for a claim of the last request. It may come after the end, or too late to be alone. */
+  #hasRoom({ claim, isAlone, isLate }: HeldClaim): boolean {
     const { holds, batchSize } = this.#options;
-    if (holds.roomOf(topic) === 0) return false;
+    const { topic } = claim.message;
+    if (isAlone) return !isLate && this.#admitted !== "none";
+    if (this.#admitted !== "all" || holds.roomOf(topic) === 0) return false;
     const isSole = !this.#hasSeveral && topic === (this.#first ?? topic);
     const places = this.#placesBeside(topic, (isSole ? 1 : 2) * this.#requested);
     const waiting = this.#lanes.get(topic)?.waiting.length ?? 0;
@@ -270,14 +275,6 @@ export class TopicQueue {
       if (waiting.length > most || waiting.length >= places || own >= bytes) full.push(topic);
       else others += waiting.length;
     return [full, others];
-  }
-
-  #laneOf(topic: string): Lane {
-    const found = this.#lanes.get(topic);
-    if (found !== undefined) return found;
-    const lane = { topic, waiting: [], inFlight: 0, busy: 0, bytes: 0, turn: 0 };
-    this.#lanes.set(topic, lane);
-    return lane;
   }
 
   #remove(lane: Lane, { claim }: HeldClaim): void {

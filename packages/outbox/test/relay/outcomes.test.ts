@@ -42,7 +42,7 @@ function setUp(write: Write = async (outcomes) => outcomes.map(() => true)) {
     const outcome: Outcome = type === "released" ? { type, claim } : { type, claim, now: 0 };
     return await new Promise((resolve) => {
       ends.set(number, resolve);
-      outcomes.add(held, outcome);
+      outcomes.add({ held, outcome });
     });
   };
   return { clock, requests, outcomes, call };
