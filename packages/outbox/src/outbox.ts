@@ -142,7 +142,7 @@ export class Outbox<Tx extends object> {
       last = tx;
       return work(tx);
     });
-    if (last !== undefined) this.committed(last);
+    if (last !== undefined && this.#saving.delete(last)) this.#onCommitted();
     return value;
   }
 

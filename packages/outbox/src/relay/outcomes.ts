@@ -95,7 +95,8 @@ export class Outcomes {
       for (const each of all) void this.#writeAlone(each, error);
       return;
     }
-    for (const [i, { outcome }] of all.entries()) this.#end(eventOf(outcome, areWritten[i]));
+    this.#pending -= all.length;
+    for (const [i, { outcome }] of all.entries()) this.#onEnd(eventOf(outcome, areWritten[i]));
   }
 
   /** @param failure - that of the request with others */
@@ -108,7 +109,8 @@ export class Outcomes {
     } catch (error) {
       event = { type: "unwritten", claim: held.claim, error };
     }
-    this.#end(event);
+    this.#pending--;
+    this.#onEnd(event);
   }
 
   async #repeat(held: HeldClaim, outcome: Outcome): Promise<boolean | undefined> {
@@ -131,11 +133,6 @@ export class Outcomes {
       if (!signal.aborted) throw error;
       return await request();
     }
-  }
-
-  #end(event: OutboxEvent): void {
-    this.#pending--;
-    this.#onEnd(event);
   }
 
   async #request(outcomes: readonly Outcome[]): Promise<readonly boolean[]> {
