@@ -82,10 +82,10 @@ export class ClaimFeed implements RecurringRequest {
     report(change, this.#options);
   }
 
-  /** The workers have more room. That changes nothing if there was enough for all topics. */
+  /** There is more room. That changes nothing if there was enough for all topics. */
   onRoom(): void {
     const { limit, isCrowded } = this.#wanted;
-    if (limit === 0 || isCrowded || this.#leftOut.length > 0) this.#claims.look();
+    if (limit === 0 || isCrowded) this.#claims.look();
   }
 
   /** An outcome may let another message be claimed: the same one when it is due, the next one of its key at once. */

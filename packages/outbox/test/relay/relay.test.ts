@@ -358,6 +358,39 @@ describe("a relay", () => {
     await end(run);
   });
 
+  const topicOf = (number: number) => ({ topic: `t${number}` });
+  const large = (number: number) => ({ ...topicOf(number), payload: "x".repeat(8_000_000) });
+  it.each<[string, "attempt" | "write", number, Partial<NewMessage>[], number[]]>([
+    ["a worker for its topic", "attempt", 2, range(8).map(() => ({})), [2, 2, 2, 2]],
+    ["a worker for many topics", "attempt", 2, range(8).map(topicOf), [2, 2, 2, 2]],
+    ["bytes", "attempt", 10, range(6).map(large), [5, 1]],
+    ["outcomes that are written", "write", 1, range(50).map(() => ({})), [27, 23]],
+    ["outcomes of many topics that are written", "write", 1, range(50).map(topicOf), [29, 21]],
+  ])(
+    "claims again as soon as there is room, if it lacked %s",
+    async (_, slow, workers, facts, perSecond) => {
+      const take = (step: string) => (step === slow ? clock.sleep(SECOND) : undefined);
+      const { clock, memory, publisher, end, runs } = setUp({
+        workers,
+        pollInterval: 1e6,
+        respond: () => take("attempt"),
+        faults: { before: take },
+      });
+      await memory.transaction(async (tx) => {
+        for (const [i, each] of facts.entries())
+          await memory.save(tx, sample(i, each), clock.now() - 1e6);
+      });
+      const run = runs();
+      await clock.step(10 * SECOND);
+      const seconds = publisher.sent.map(([instant]) => Math.floor(instant / SECOND));
+      expect(perSecond.map((__, i) => seconds.filter((second) => second === i).length)).toEqual(
+        perSecond,
+      );
+      expect(await memory.counts()).toMatchObject({ delivered: facts.length });
+      await end(run);
+    },
+  );
+
   it("takes all claims of a request, although the receiver gets slow meanwhile", async () => {
     let takes = 1;
     let claims = 0;
