@@ -1356,6 +1356,34 @@ describe("a store that responds late", () => {
     await end(run);
   });
 
+  it("begins with no late message after the abort, although a message was attempted alone meanwhile", async () => {
+    let claims = 0;
+    const { clock, memory, publisher, stop, runs } = setUp({
+      storeTimeout: SECOND,
+      respond: () => clock.sleep(8 * SECOND),
+      faults: {
+        after: async (request) => {
+          if (request === "claim" && ++claims === 1) await clock.sleep(20 * SECOND);
+        },
+      },
+    });
+    await memory.transaction((tx) => memory.save(tx, sample(1), clock.now()));
+    const now = clock.now();
+    const [claim] = (await memory.claim({ relay: "dead", now, until: now, limit: 1 })).claims;
+    const failure = { now, error: "expired", dueAt: now };
+    await memory.recover(claim as Claim, failure, { name: "x", token: 1 });
+    await memory.transaction((tx) => memory.save(tx, sample(2), clock.now()));
+    const run = runs();
+    await clock.step(6 * SECOND);
+    stop.abort();
+    await clock.step(20 * SECOND);
+    await run;
+    expect(publisher.sent).toEqual([[5 * SECOND, 1]]);
+    expect(await memory.find(idOf(2))).toMatchObject({ status: "pending" });
+    expect((await memory.expired(clock.now() + 1e9, 10)).claims).toEqual([]);
+    expect(clock.waiters()).toBe(0);
+  });
+
   it("receives late messages back after the end of the relay", async () => {
     const { clock, memory, stop, runs } = setUp({
       storeTimeout: SECOND,
