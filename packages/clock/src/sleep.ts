@@ -23,7 +23,7 @@ export class Sleep extends AbortWaiter {
 
   /** Ends the sleep at its deadline, or with an abort that another listener hid from the list. */
   wake(): void {
-    this.leave();
+    this[Symbol.dispose]();
     if (this.#signal.aborted) {
       this.#reject(this.#signal.reason);
       AbortList.of(this.#signal).notify();

@@ -106,8 +106,9 @@ export class Outbox<Tx extends object> {
   readonly #schedule: MessageSchedule;
   /** The transactions that have saved messages and not committed. */
   readonly #saving = new WeakSet<object>();
-  /** The notification of relays in other processes. Commits that meet one under way share the next. */
-  #notifying: "idle" | "sending" | "again" = "idle";
+  /** Commits that relays in other processes have not heard of. Those that meet a notification under way share the next. */
+  #hasNews = false;
+  #isNotifying = false;
 
   /** @throws TypeError that names the option */
   constructor(options: OutboxOptions<Tx>) {
@@ -141,7 +142,7 @@ export class Outbox<Tx extends object> {
       last = tx;
       return work(tx);
     });
-    if (last !== undefined) this.committed(last);
+    if (last !== undefined && this.#saving.delete(last)) this.#onCommitted();
     return value;
   }
 
@@ -306,20 +307,15 @@ export class Outbox<Tx extends object> {
    * transaction itself would make all transactions of the server commit one after another.
    */
   async #notify(): Promise<void> {
-    if (this.#notifying !== "idle") {
-      this.#notifying = "again";
-      return;
-    }
-    do {
-      this.#notifying = "sending";
+    this.#hasNews = true;
+    if (this.#isNotifying) return;
+    this.#isNotifying = true;
+    while (this.#hasNews) {
+      this.#hasNews = false;
       // Nothing depends on it: relays look every `pollInterval`.
       await this.#store.notify?.().catch(() => {});
-    } while (this.#isNeededAgain());
-    this.#notifying = "idle";
-  }
-
-  #isNeededAgain(): boolean {
-    return this.#notifying === "again";
+    }
+    this.#isNotifying = false;
   }
 }
 

@@ -238,13 +238,22 @@ function logOpened(
   logger[level]({ topic, openFor, ...more }, "receiver of a topic fails; its messages are held");
 }
 
+/** The lines about one message each. */
+const MESSAGE_LINES = {
+  expired: ["warn", "claim expired"],
+  dead: ["error", "message is a dead letter"],
+  lost: ["warn", "outcome ignored; the claim is not the newest"],
+  unwritten: ["error", "outcome not stored before the claim expired; message will be sent again"],
+  invalid: ["error", "row is not a valid message; marked dead"],
+} as const;
+
 /** Logs what happened to a message. Of many messages in a minute, a line with `others` stands for those beyond a hundred. */
 function logMessage(
-  level: "warn" | "error",
+  type: keyof typeof MESSAGE_LINES,
   details: { readonly id: string; readonly [name: string]: unknown },
-  message: string,
   { logger, messageLines }: EventSink,
 ): void {
+  const [level, message] = MESSAGE_LINES[type];
   const more = messageLines.detailsOf(`${message} ${details.id}`, "");
   logger[more === undefined ? "debug" : level]({ ...details, ...more }, message);
 }
@@ -260,31 +269,14 @@ function log(event: OutboxEvent, sink: EventSink): void {
       logFailed(event, sink);
       break;
     case "expired":
-      logMessage("warn", { ...factsOf(event.claim), ...event.failure }, "claim expired", sink);
-      break;
     case "dead":
-      logMessage(
-        "error",
-        { ...factsOf(event.claim), ...event.failure },
-        "message is a dead letter",
-        sink,
-      );
+      logMessage(event.type, { ...factsOf(event.claim), ...event.failure }, sink);
       break;
     case "lost":
-      logMessage(
-        "warn",
-        factsOf(event.claim),
-        "outcome ignored; the claim is not the newest",
-        sink,
-      );
+      logMessage(event.type, factsOf(event.claim), sink);
       break;
     case "unwritten":
-      logMessage(
-        "error",
-        { ...factsOf(event.claim), err: event.error },
-        "outcome not stored before the claim expired; message will be sent again",
-        sink,
-      );
+      logMessage(event.type, { ...factsOf(event.claim), err: event.error }, sink);
       break;
     case "opened":
       logOpened(event, sink);
@@ -295,7 +287,7 @@ function log(event: OutboxEvent, sink: EventSink): void {
       logger.info({ topic: event.topic }, `topic ${event.type}`);
       break;
     case "invalid":
-      logMessage("error", { ...event.row }, "row is not a valid message; marked dead", sink);
+      logMessage(event.type, { ...event.row }, sink);
       break;
     case "removed":
       logger.info({ count: event.count }, "delivered messages removed");

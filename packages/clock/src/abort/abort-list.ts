@@ -1,14 +1,14 @@
 import { listenForAbort } from "../host/platform.ts";
 
 /** An entry of an {@link AbortList}: a doubly linked node, so that leaving costs the same at any size. */
-export abstract class AbortWaiter {
+export abstract class AbortWaiter implements Disposable {
   /** The list this entry is linked into, if any. */
   list: AbortList | undefined = undefined;
   previous: AbortWaiter | undefined = undefined;
   next: AbortWaiter | undefined = undefined;
 
-  /** Does nothing outside a list: an entry may leave from both ends of a race. */
-  leave(): void {
+  /** Leaves the list. Does nothing outside one: an entry may leave from both ends of a race. */
+  [Symbol.dispose](): void {
     this.list?.remove(this);
   }
 
@@ -17,7 +17,7 @@ export abstract class AbortWaiter {
 }
 
 /** Calls back at an abort. */
-export class AbortCallback extends AbortWaiter implements Disposable {
+export class AbortCallback extends AbortWaiter {
   readonly #callback: (reason: unknown) => void;
 
   constructor(callback: (reason: unknown) => void) {
@@ -27,10 +27,6 @@ export class AbortCallback extends AbortWaiter implements Disposable {
 
   override onAbort(reason: unknown): void {
     this.#callback(reason);
-  }
-
-  [Symbol.dispose](): void {
-    this.leave();
   }
 }
 

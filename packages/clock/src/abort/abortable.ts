@@ -84,7 +84,7 @@ export function abortable<Value, Argument = AbortSignal>(
   const wait = AbandonedPromise.wait(result);
   (wait?.promise ?? result).then(resolve, reject);
   const end = (): void => {
-    waiter.leave();
+    waiter[Symbol.dispose]();
     wait?.[Symbol.dispose]();
     if (!signal.aborted) return;
     AbandonedPromise.add(result, late?.error);

@@ -109,8 +109,17 @@ export function pendingMessages(
   return pending;
 }
 
+/** What a save has done. `holder` is the id of the message that has its unique key. */
+export function savedMessage(
+  { message }: PendingMessage,
+  isNew: boolean,
+  holder: string | undefined,
+): SavedMessage {
+  return { ...message, id: isNew ? message.id : (holder ?? message.id), isNew };
+}
+
 /**
- * What a save has done.
+ * What a save of several has done.
  *
  * @param ids - of those that were saved
  * @param holders - the ids of the messages that have unique keys
@@ -121,11 +130,10 @@ export function savedMessages(
   holders: ReadonlyMap<unknown, string>,
 ): readonly SavedMessage[] {
   const saved = new Set(ids);
-  return pending.map(({ message, unique }) => {
-    // Of an id that is there twice, the first one is new.
-    if (saved.delete(message.id)) return { ...message, isNew: true };
-    return { ...message, id: holders.get(unique?.key) ?? message.id, isNew: false };
-  });
+  // Of an id that is there twice, the first one is new.
+  return pending.map((each) =>
+    savedMessage(each, saved.delete(each.message.id), holders.get(each.unique?.key)),
+  );
 }
 
 function jsonOf(path: string, payload: unknown): string {

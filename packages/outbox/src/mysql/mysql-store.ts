@@ -12,7 +12,7 @@ import {
   type PendingMessage,
   pendingMessage,
   pendingMessages,
-  savedMessages,
+  savedMessage,
 } from "../message/pending-message.ts";
 import { isUuid } from "../message/stored-text.ts";
 import { type Activity, activityFrom } from "../store/activity.ts";
@@ -150,12 +150,11 @@ export class MySqlStore implements OutboxStore<Queryable> {
 
   async #saveOne(tx: Queryable, pending: PendingMessage): Promise<SavedMessage> {
     const { message, unique } = pending;
-    const holders = new Map<unknown, string>();
-    if (unique !== undefined) holders.set(unique.key, await this.#take(tx, takeParams(pending)));
-    const isFree = unique === undefined || holders.get(unique.key) === message.id;
+    const holder = unique && (await this.#take(tx, takeParams(pending)));
+    const isFree = holder === undefined || holder === message.id;
     const isSaved =
       isFree && (await isNew(() => tx.query(this.#sql.insert, insertParams(pending))));
-    return savedMessages([pending], isSaved ? [message.id] : [], holders)[0] as SavedMessage;
+    return savedMessage(pending, isSaved, holder);
   }
 
   /** Takes a key if it is free; the id of whoever has it then. */

@@ -1,3 +1,5 @@
+import type { Clock } from "@holdfast/clock";
+import { withTimeout } from "@holdfast/wait";
 import type { Message } from "../message/message.ts";
 
 /** Hands messages to a receiver: a broker or a webhook. */
@@ -27,26 +29,39 @@ export interface Publisher {
   ): Promise<readonly PromiseSettledResult<unknown>[]>;
 }
 
+/** Options for {@link publishAll}. Durations are in milliseconds. */
+export interface PublishOptions {
+  readonly publisher: Publisher;
+  readonly publishTimeout: number;
+  readonly clock: Clock;
+}
+
 /**
- * Sends messages in one call. Without `publishMany` there is one message.
+ * Sends messages in one call. Without `publishMany` there is at most one.
  *
- * @returns the outcome of each
- * @throws TypeError if `publishMany` resolves with anything else
+ * @returns the outcome of each; it never rejects
  */
 export async function publishAll(
-  publisher: Publisher,
   messages: readonly Message[],
+  { publisher, publishTimeout, clock }: PublishOptions,
   signal: AbortSignal,
 ): Promise<readonly PromiseSettledResult<unknown>[]> {
-  if (publisher.publishMany === undefined) {
-    for (const message of messages) await publisher.publish(message, signal);
-    return messages.map(() => ({ status: "fulfilled", value: undefined }));
+  const [first] = messages;
+  if (first === undefined) return [];
+  const send = async (own: AbortSignal): Promise<readonly PromiseSettledResult<unknown>[]> => {
+    if (publisher.publishMany === undefined)
+      return [{ status: "fulfilled", value: await publisher.publish(first, own) }];
+    const outcomes: unknown = await publisher.publishMany(messages, own);
+    if (areOutcomes(outcomes) && outcomes.length === messages.length) return outcomes;
+    throw new TypeError(
+      `publisher.publishMany must resolve with ${messages.length} outcomes as Promise.allSettled gives them, got ${Array.isArray(outcomes) ? `${outcomes.length} values` : typeof outcomes}`,
+    );
+  };
+  try {
+    return await withTimeout(send, publishTimeout, { clock, signal, label: "publish" });
+  } catch (reason) {
+    return messages.map(() => ({ status: "rejected", reason }));
   }
-  const outcomes: unknown = await publisher.publishMany(messages, signal);
-  if (areOutcomes(outcomes) && outcomes.length === messages.length) return outcomes;
-  throw new TypeError(
-    `publisher.publishMany must resolve with ${messages.length} outcomes as Promise.allSettled gives them, got ${Array.isArray(outcomes) ? `${outcomes.length} values` : typeof outcomes}`,
-  );
 }
 
 function areOutcomes(values: unknown): values is readonly PromiseSettledResult<unknown>[] {

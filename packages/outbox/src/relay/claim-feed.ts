@@ -1,27 +1,23 @@
 import { withTimeout } from "@holdfast/wait";
+import { endsWithin } from "@holdfast/wait/limit";
 import { bytesOf } from "../message/stored-payload.ts";
 import type { ClaimFilter } from "../store/outbox-store.ts";
-import { type OutboxEvent, report } from "../task.ts";
+import { type HoldChange, type OutboxEvent, report } from "../task.ts";
 import type { HeldClaim } from "./outcomes.ts";
-import { Recurring } from "./recurring.ts";
+import { Recurring, type RecurringRequest } from "./recurring.ts";
 import type { ResolvedRelayOptions } from "./relay-options.ts";
-import type { Wanted } from "./topic-queue.ts";
+import type { TopicHolds } from "./topic-holds.ts";
+import { NOTHING, type TopicQueue, type Wanted } from "./topic-queue.ts";
 
 /** Delay before the next claim of messages that are due and were not claimed, in milliseconds. */
 const SOON = 100;
 
-/** The callbacks of a {@link ClaimFeed}. */
-export interface ClaimFeedHooks {
-  /** What to claim; undefined while the workers have enough. */
-  readonly wanted: () => Wanted | undefined;
-  /** Receives the claims of a request. */
-  readonly onClaims: (claims: readonly HeldClaim[]) => void;
-  /** Receives the topics that are paused. */
-  readonly onPaused: (topics: readonly string[]) => void;
-  /** The topics that get no message now. */
-  readonly heldTopics: () => readonly string[];
-  /** Gives back the claims that wait. Whether all else has ended before that takes too long, or the signal aborts. */
-  readonly becomesIdle: (signal: AbortSignal) => Promise<boolean>;
+/** What a {@link ClaimFeed} works with. */
+export interface ClaimFeedParts {
+  readonly queue: TopicQueue;
+  readonly holds: TopicHolds;
+  /** Resolves when no attempt and no outcome is under way. */
+  readonly settled: () => Promise<void>;
 }
 
 /**
@@ -29,9 +25,9 @@ export interface ClaimFeedHooks {
  *
  * A claim that comes later than `storeTimeout` is passed on too: no other relay has the message.
  */
-export class ClaimFeed {
+export class ClaimFeed implements RecurringRequest {
   readonly #options: ResolvedRelayOptions;
-  readonly #hooks: ClaimFeedHooks;
+  readonly #parts: ClaimFeedParts;
   readonly #claims: Recurring;
   /** Looks for the next due message, after a claim that found few. */
   readonly #due: Recurring;
@@ -41,37 +37,28 @@ export class ClaimFeed {
   readonly #paused: Recurring;
   /** Whether it has found them. */
   #knowsPaused: boolean;
+  /** What was wanted when that was last asked. */
+  #wanted: Wanted = NOTHING;
   /** The duration of the last claim that found few. Another one that is not known to find more waits for as long. */
   #rest = 0;
   /** The topics that the last claim has left out. */
   #leftOut: readonly string[] = [];
   /** No claim beside a topic with a backlog is made before this monotonic instant. */
   #restUntil: number = Number.NEGATIVE_INFINITY;
-  #isQuiet = false;
 
-  constructor(options: ResolvedRelayOptions, hooks: ClaimFeedHooks) {
+  constructor(options: ResolvedRelayOptions, parts: ClaimFeedParts) {
     this.#options = options;
-    this.#hooks = hooks;
-    this.#claims = new Recurring(options, {
-      send: () => this.#claim(),
-      next: (asked) => this.#nextTurn(asked),
-    });
-    this.#due = new Recurring(options, { send: (own) => this.#lookForDue(own), rests: true });
-    this.#expired = new Recurring(options, {
-      send: (own) => this.#lookForExpired(own),
-      rests: true,
-    });
-    this.#paused = new Recurring(options, { send: (own) => this.#lookForPaused(own), rests: true });
+    this.#parts = parts;
+    const look = (send: RecurringRequest["send"]) => new Recurring(options, { send, rests: true });
+    this.#claims = new Recurring(options, this);
+    this.#due = look((signal) => this.#lookForDue(signal));
+    this.#expired = look((signal) => this.#lookForExpired(signal));
+    this.#paused = look((signal) => this.#lookForPaused(signal));
     this.#knowsPaused = options.store.pausedTopics === undefined;
     const now = options.clock.monotonic();
     this.#claims.by(now);
     this.#expired.by(now + options.pollInterval);
     if (!this.#knowsPaused) this.#paused.by(now);
-  }
-
-  /** Whether a message is attempted alone, or will be next: no other may begin. */
-  get isQuiet(): boolean {
-    return this.#isQuiet;
   }
 
   /** Claims at once. */
@@ -84,15 +71,21 @@ export class ClaimFeed {
     if (this.#options.store.pausedTopics !== undefined) this.#paused.by(Number.NEGATIVE_INFINITY);
   }
 
-  /** A topic is left out from now on. */
-  onHeld(topic: string): void {
-    this.#leftOut = [...this.#leftOut, topic];
-    this.onRoom();
+  /** A topic is held from now on, or not: gives back what waits for it. Its attempts in flight go on. */
+  onHold(change: HoldChange): void {
+    const { type, topic } = change;
+    if (type === "paused" || type === "opened") {
+      this.#parts.queue.giveBack([topic]);
+      this.#leftOut = [...this.#leftOut, topic];
+    }
+    this.#claims.look();
+    report(change, this.#options);
   }
 
-  /** The workers may have room. */
+  /** There is more room. That changes nothing if there was enough for all topics. */
   onRoom(): void {
-    this.#claims.by();
+    const { limit, isCrowded } = this.#wanted;
+    if (limit === 0 || isCrowded) this.#claims.look();
   }
 
   /** An outcome may let another message be claimed: the same one when it is due, the next one of its key at once. */
@@ -101,7 +94,7 @@ export class ClaimFeed {
     if (event.type === "failed" && event.failure.dueAt !== undefined)
       this.#claims.by(clock.monotonic() + event.failure.dueAt - clock.now());
     else if (store.order === "key") this.wake();
-    else this.onRoom();
+    this.onRoom();
   }
 
   /** Claims until the signal aborts. */
@@ -110,30 +103,26 @@ export class ClaimFeed {
     await Promise.all(all.map((each) => each.run(signal)));
   }
 
-  #wanted(): Wanted | undefined {
-    return this.#isQuiet || !this.#knowsPaused ? undefined : this.#hooks.wanted();
-  }
-
-  /** A monotonic instant; `Infinity` while there is no room. */
-  #nextTurn(asked: number): number {
-    const wanted = this.#wanted();
-    if (wanted === undefined) return Number.POSITIVE_INFINITY;
-    const except = new Set(wanted.exceptTopics);
+  /** The instant of the next claim; `Infinity` while there is no room. */
+  next(asked: number): number {
+    this.#wanted = this.#knowsPaused ? this.#parts.queue.wanted() : NOTHING;
+    const { limit, exceptTopics, isCrowded, until } = this.#wanted;
+    if (limit === 0) return Number.POSITIVE_INFINITY;
+    const except = new Set(exceptTopics);
     // A topic that has room again may have more.
     if (this.#leftOut.some((topic) => !except.has(topic))) return Number.NEGATIVE_INFINITY;
-    const turn = wanted.isCrowded ? Math.max(asked, this.#restUntil) : asked;
-    return Math.min(turn, wanted.until);
+    return Math.min(isCrowded ? Math.max(asked, this.#restUntil) : asked, until);
   }
 
   /** Claims what is wanted, and decides when to claim again. */
-  async #claim(): Promise<void> {
+  async send(): Promise<void> {
     const { clock, pollInterval } = this.#options;
     const asked = clock.monotonic();
-    const wanted = this.#wanted();
-    if (wanted !== undefined) this.#leftOut = wanted.exceptTopics;
-    if (wanted === undefined || (await this.#request(wanted, false))) {
+    const wanted = this.#wanted;
+    this.#leftOut = wanted.exceptTopics;
+    if (await this.#request(wanted, false)) {
       // The other topics may have more: they do not rest.
-      if (wanted?.isCrowded) this.#restUntil = Number.NEGATIVE_INFINITY;
+      if (wanted.isCrowded) this.#restUntil = Number.NEGATIVE_INFINITY;
       this.#claims.by(asked);
       return;
     }
@@ -156,7 +145,7 @@ export class ClaimFeed {
   async #lookForExpired(signal: AbortSignal): Promise<void> {
     const { clock, pollInterval } = this.#options;
     const asked = clock.monotonic();
-    const exceptTopics = this.#hooks.heldTopics();
+    const { except: exceptTopics } = this.#parts.holds.claimed();
     const delay = await this.#untilDue({ exceptTopics, hasExpired: true }, signal);
     if (delay <= 0) await this.#claimAlone(signal);
     const now = clock.monotonic();
@@ -165,19 +154,27 @@ export class ClaimFeed {
 
   /**
    * Claims one message of which a claim has expired. Its attempt may end the process, and must not take others along:
-   * it begins when no other claim is held or in hand, and none is made until it has ended.
+   * it begins when no other claim is held or in hand, and none is made until it has ended. It gives up if all else takes
+   * longer than an attempt and its outcome may.
    */
   async #claimAlone(signal: AbortSignal): Promise<void> {
-    this.#isQuiet = true;
+    const { clock, publishTimeout, storeTimeout } = this.#options;
+    const { queue, holds, settled } = this.#parts;
+    const becomesIdle = (): Promise<boolean> => {
+      queue.giveBack();
+      const limit = publishTimeout + storeTimeout;
+      return endsWithin(settled, limit, { clock, signal, label: "alone" });
+    };
+    queue.admit("alone");
     try {
-      await this.#claims.idle;
-      if (!(await this.#hooks.becomesIdle(signal))) return;
-      const exceptTopics = this.#hooks.heldTopics();
+      await Promise.allSettled([this.#claims.last]);
+      if (!(await becomesIdle())) return;
+      const exceptTopics = holds.claimed().except;
       await this.#request({ limit: 1, maxBytes: Number.POSITIVE_INFINITY, exceptTopics }, true);
-      await this.#hooks.becomesIdle(signal);
+      await becomesIdle();
     } finally {
-      this.#isQuiet = false;
-      this.onRoom();
+      queue.admit("all");
+      this.#claims.look();
     }
   }
 
@@ -189,10 +186,10 @@ export class ClaimFeed {
       signal,
       label: "store",
     });
-    this.#hooks.onPaused(topics ?? []);
+    for (const change of this.#parts.holds.pause(topics ?? [])) this.onHold(change);
     this.#knowsPaused = true;
     this.#paused.by(asked + pollInterval);
-    this.onRoom();
+    this.#claims.look();
   }
 
   /** The time until a message is due: not above 0 if one is, `Infinity` if there is none. */
@@ -208,7 +205,7 @@ export class ClaimFeed {
     return next === undefined ? Number.POSITIVE_INFINITY : next - now;
   }
 
-  /** Claims once, and hands the claims on. Resolves with whether there may be more. */
+  /** Claims once, for the queue. Resolves with whether there may be more. */
   async #request(
     { limit, maxBytes, exceptTopics }: Omit<Wanted, "isCrowded" | "until">,
     isAlone: boolean,
@@ -233,7 +230,7 @@ export class ClaimFeed {
         held.push({ claim, expires, until, isAlone, isLate: signal.aborted });
         bytes += bytesOf(claim.message);
       }
-      this.#hooks.onClaims(held);
+      this.#parts.queue.add(held);
       return claims.length + invalid.length === limit || bytes > maxBytes / 2;
     };
     return await withTimeout(request, storeTimeout, { clock, label: "store" });

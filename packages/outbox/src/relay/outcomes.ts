@@ -1,5 +1,4 @@
 import type { PassiveClock, Timer } from "@holdfast/clock";
-import { deferred } from "@holdfast/kit";
 import { Backoff, retry, withTimeout } from "@holdfast/wait";
 import type { Claim } from "../store/claim.ts";
 import type { Outcome } from "../store/outbox-store.ts";
@@ -33,11 +32,10 @@ const MOST_TOGETHER = 256;
 /** The delays before an outcome is written once more, in milliseconds. */
 const WRITE_AGAIN = { duration: 100, factor: 2, cap: 5_000, jitter: 0.5 };
 
-/** An outcome that waits for others. */
-interface Waiting {
+/** The outcome of a claim that is held. */
+export interface HeldOutcome {
+  readonly held: HeldClaim;
   readonly outcome: Outcome;
-  readonly resolve: (isWritten: boolean) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -47,40 +45,38 @@ interface Waiting {
  */
 export class Outcomes {
   readonly #options: ResolvedRelayOptions;
-  #waiting: Waiting[] = [];
+  readonly #signal: AbortSignal;
+  readonly #onEnd: (event: OutboxEvent) => void;
+  #waiting: HeldOutcome[] = [];
   #timer: Timer | undefined;
   /** The number of outcomes that are not written. */
   #pending = 0;
 
-  constructor(options: ResolvedRelayOptions) {
+  /**
+   * @param signal - after its abort each outcome has one request more
+   * @param onEnd - receives the event of each outcome, once it is written or given up. It must not throw
+   */
+  constructor(
+    options: ResolvedRelayOptions,
+    signal: AbortSignal,
+    onEnd: (event: OutboxEvent) => void,
+  ) {
     this.#options = options;
+    this.#signal = signal;
+    this.#onEnd = onEnd;
   }
 
   get pending(): number {
     return this.#pending;
   }
 
-  /**
-   * Writes an outcome. For a claim that is given back it makes one request: if that fails, the claim expires.
-   *
-   * @param signal - after its abort there is one request more
-   * @returns the event to report. It never rejects
-   */
-  async write(held: HeldClaim, outcome: Outcome, signal: AbortSignal): Promise<OutboxEvent> {
-    const { claim } = held;
+  /** Writes an outcome. For a claim that is given back it makes one request: if that fails, the claim expires. */
+  add(ended: HeldOutcome): void {
     this.#pending++;
-    try {
-      const isWritten = await this.#writeWithOthers(outcome).catch((error: unknown) => {
-        if (outcome.type === "released") throw error;
-        report({ type: "error", error }, this.#options);
-        return this.#writeAlone(held, outcome, signal);
-      });
-      return isWritten ? eventOf(outcome) : { type: "lost", claim };
-    } catch (error) {
-      return { type: "unwritten", claim, error };
-    } finally {
-      this.#pending--;
-    }
+    this.#waiting.push(ended);
+    if (this.#waiting.length === MOST_TOGETHER) this.flush();
+    else if (this.#waiting.length === 1)
+      this.#timer = this.#options.clock.afterFunc(LATE, () => this.flush(), { label: "outcomes" });
   }
 
   /** Writes outcomes that wait for others: none will come soon. */
@@ -88,31 +84,40 @@ export class Outcomes {
     this.#timer?.stop();
     const waiting = this.#waiting;
     this.#waiting = [];
-    if (waiting.length > 0) void this.#writeAll(waiting);
+    if (waiting.length > 0) void this.#write(waiting);
   }
 
-  #writeWithOthers(outcome: Outcome): Promise<boolean> {
-    const { promise, resolve, reject } = deferred<boolean>();
-    this.#waiting.push({ outcome, resolve, reject });
-    if (this.#waiting.length === MOST_TOGETHER) this.flush();
-    else if (this.#waiting.length === 1)
-      this.#timer = this.#options.clock.afterFunc(LATE, () => this.flush(), { label: "outcomes" });
-    return promise;
-  }
-
-  async #writeAll(waiting: readonly Waiting[]): Promise<void> {
+  async #write(all: readonly HeldOutcome[]): Promise<void> {
+    let areWritten: readonly boolean[];
     try {
-      const areWritten = await this.#request(waiting.map(({ outcome }) => outcome));
-      for (const [i, { resolve }] of waiting.entries()) resolve(areWritten[i] === true);
+      areWritten = await this.#request(all.map(({ outcome }) => outcome));
     } catch (error) {
-      for (const { reject } of waiting) reject(error);
+      for (const each of all) void this.#writeAlone(each, error);
+      return;
     }
+    this.#pending -= all.length;
+    for (const [i, { outcome }] of all.entries()) this.#onEnd(eventOf(outcome, areWritten[i]));
   }
 
-  async #writeAlone(held: HeldClaim, outcome: Outcome, signal: AbortSignal): Promise<boolean> {
+  /** @param failure - that of the request with others */
+  async #writeAlone({ held, outcome }: HeldOutcome, failure: unknown): Promise<void> {
+    let event: OutboxEvent;
+    try {
+      if (outcome.type === "released") throw failure;
+      report({ type: "error", error: failure }, this.#options);
+      event = eventOf(outcome, await this.#repeat(held, outcome));
+    } catch (error) {
+      event = { type: "unwritten", claim: held.claim, error };
+    }
+    this.#pending--;
+    this.#onEnd(event);
+  }
+
+  async #repeat(held: HeldClaim, outcome: Outcome): Promise<boolean | undefined> {
     const { clock, random, storeTimeout } = this.#options;
+    const signal = this.#signal;
     const backoff = new Backoff({ ...WRITE_AGAIN, random });
-    const request = async (): Promise<boolean> => (await this.#request([outcome]))[0] === true;
+    const request = async (): Promise<boolean | undefined> => (await this.#request([outcome]))[0];
     try {
       await clock.sleep(backoff.step(), { signal });
       return await retry(request, {
@@ -139,8 +144,9 @@ export class Outcomes {
   }
 }
 
-function eventOf(outcome: Outcome): OutboxEvent {
+function eventOf(outcome: Outcome, isWritten: boolean | undefined): OutboxEvent {
   const { type, claim } = outcome;
+  if (isWritten !== true) return { type: "lost", claim };
   if (type !== "failed") return { type, claim };
   const { failure } = outcome;
   return { type: failure.dueAt === undefined ? "dead" : "failed", claim, failure };

@@ -9,11 +9,11 @@ const STORE_AGAIN = { duration: 200, factor: 2, cap: 5_000, jitter: 0.2 };
 
 /** A request to the store that is made again and again. */
 export interface RecurringRequest {
-  readonly send: (signal: AbortSignal) => Promise<void>;
+  send(signal: AbortSignal): Promise<void>;
   /** Whether each is followed by a rest as long as it took: one that takes long must not become all that the database does. */
   readonly rests?: boolean;
-  /** The next one, if another instant than the one given to {@link Recurring.by}: a monotonic instant. */
-  readonly next?: (asked: number) => number;
+  /** The next one, if another instant than the one given to {@link Recurring.by}: a monotonic instant. It is sent in the same turn. */
+  next?(asked: number): number;
 }
 
 /**
@@ -24,11 +24,9 @@ export class Recurring {
   readonly #options: ResolvedRelayOptions;
   readonly #request: RecurringRequest;
   #at = Number.POSITIVE_INFINITY;
-  /** The end of the rest, or of the delay after an error. */
-  #notBefore = Number.NEGATIVE_INFINITY;
-  #idle: Promise<void> = Promise.resolve();
+  #last: Promise<void> = Promise.resolve();
   /** Ends the wait for the next one. */
-  #wake: () => void = () => {};
+  #wake: (() => void) | undefined;
 
   constructor(options: ResolvedRelayOptions, request: RecurringRequest) {
     this.#options = options;
@@ -40,29 +38,48 @@ export class Recurring {
     return this.#at;
   }
 
-  /** Resolves when none is under way. */
-  get idle(): Promise<void> {
-    return this.#idle;
+  /** The last one, which may be under way, or have failed. */
+  get last(): Promise<void> {
+    return this.#last;
   }
 
-  /** Makes it at a monotonic instant, if not before. Without one, only the answer of `next` may have changed. */
-  by(instant: number = Number.POSITIVE_INFINITY): void {
-    this.#at = Math.min(this.#at, instant);
-    this.#wake();
+  /** Makes it at a monotonic instant, if not before. */
+  by(instant: number): void {
+    if (instant >= this.#at) return;
+    this.#at = instant;
+    this.#wake?.();
+  }
+
+  /** The answer of `next` may have changed. */
+  look(): void {
+    this.#wake?.();
   }
 
   /** Repeats it until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
+    const request = this.#request;
+    using timer = clock.afterFunc(Number.POSITIVE_INFINITY, () => this.look(), { label: "due" });
+    using _abort = onAbort(signal, () => this.look());
+    /** The end of the rest, or of the delay after an error. */
+    let notBefore = Number.NEGATIVE_INFINITY;
     let delays: DelayFunc | undefined;
-    while (await this.#isDue(signal)) {
+    while (!signal.aborted) {
       const began = clock.monotonic();
-      const { promise, resolve } = deferred<void>();
-      this.#idle = promise;
+      const left = Math.max(request.next?.(this.#at) ?? this.#at, notBefore) - began;
+      if (left > 0) {
+        // A wait of less than the clock can measure would be none at all.
+        timer.reset(Math.ceil(left));
+        const { promise, resolve } = deferred<void>();
+        this.#wake = resolve;
+        await promise;
+        continue;
+      }
       this.#at = Number.POSITIVE_INFINITY; // From now on `by` may lower it.
       let delay = 0;
       try {
-        await this.#request.send(signal);
+        this.#last = request.send(signal);
+        await this.#last;
         delays = undefined;
       } catch (error) {
         if (isStop(error, signal)) return;
@@ -70,29 +87,9 @@ export class Recurring {
         delays ??= new Backoff({ ...STORE_AGAIN, random }).delayFunc();
         delay = delays();
         this.by(began);
-      } finally {
-        resolve();
       }
       const now = clock.monotonic();
-      const rest = this.#request.rests === true ? now - began : 0;
-      this.#notBefore = now + Math.max(rest, delay);
-    }
-  }
-
-  /** Waits for the next one; false after the abort. */
-  async #isDue(signal: AbortSignal): Promise<boolean> {
-    const { clock } = this.#options;
-    const { next } = this.#request;
-    for (;;) {
-      const at = next === undefined ? this.#at : next(this.#at);
-      const left = Math.max(at, this.#notBefore) - clock.monotonic();
-      if (signal.aborted || left <= 0) return !signal.aborted;
-      const { promise, resolve } = deferred<void>();
-      this.#wake = resolve;
-      // A wait of less than the clock can measure would be none at all.
-      using _timer = clock.afterFunc(Math.ceil(left), resolve, { label: "due" });
-      using _abort = onAbort(signal, () => resolve());
-      await promise;
+      notBefore = now + Math.max(request.rests === true ? now - began : 0, delay);
     }
   }
 }

@@ -1,8 +1,10 @@
-import { abortable, aborted } from "@holdfast/clock";
+import { abortable, aborted, LinkedController } from "@holdfast/clock";
 import type { RunOptions } from "@holdfast/controller";
 import {
   anything,
   callSafely,
+  type Deferred,
+  deferred,
   func,
   type Kinds,
   read,
@@ -17,15 +19,14 @@ import {
 } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/loop";
 import { failureOf, isExpired, tooOld } from "../failure-of.ts";
-import type { Message } from "../message/message.ts";
 import { publishAll } from "../publisher/publisher.ts";
 import type { Outcome } from "../store/outbox-store.ts";
-import { type HoldChange, report, reportRestriction } from "../task.ts";
+import { report, reportRestriction } from "../task.ts";
 import { ClaimFeed } from "./claim-feed.ts";
-import { type HeldClaim, leftOf, Outcomes } from "./outcomes.ts";
+import { type HeldClaim, type HeldOutcome, leftOf, Outcomes } from "./outcomes.ts";
 import { type RelayOptions, type ResolvedRelayOptions, resolveRelay } from "./relay-options.ts";
 import { type HeldTopic, TopicHolds } from "./topic-holds.ts";
-import { TopicQueue } from "./topic-queue.ts";
+import { type Batch, TopicQueue } from "./topic-queue.ts";
 
 /** A relay reads `stopWithin` alone. */
 export const RUN_OPTIONS: Kinds<RunOptions> = {
@@ -96,34 +97,35 @@ export class Relay {
   readonly stopTimeout: number;
   readonly #options: ResolvedRelayOptions;
   readonly #holds: TopicHolds;
-  readonly #queue: TopicQueue;
   readonly #outcomes: Outcomes;
+  readonly #queue: TopicQueue;
   readonly #feed: ClaimFeed;
   /** Ends the attempts when the time after the abort is over. */
-  readonly #cut = new AbortController();
-  /** Attempts in flight. */
-  readonly #attempts = new Set<Promise<void>>();
-  /** Outcomes that are being written and reported. */
-  readonly #writing = new Set<Promise<void>>();
+  readonly #cut = new LinkedController();
+  /** Resolves when no attempt and no outcome is under way; undefined if nothing waits for that. */
+  #idle: Deferred<void> | undefined;
   #state: RelayStatus["state"] = "new";
 
   /** @throws RangeError that names the options that are out of their range */
   constructor(options: RelayOptions) {
-    this.#options = resolveRelay(options);
-    this.name = this.#options.name;
-    this.stopTimeout = this.#options.grace + 2 * this.#options.storeTimeout;
-    this.#holds = new TopicHolds(this.#options);
-    this.#queue = new TopicQueue({ ...this.#options, holds: this.#holds });
-    this.#outcomes = new Outcomes(this.#options);
-    this.#feed = new ClaimFeed(this.#options, {
-      wanted: () => this.#queue.wanted(this.#outcomes.pending),
-      onClaims: (claims) => this.#take(claims),
-      onPaused: (topics) => {
-        for (const change of this.#holds.pause(topics)) this.#onHold(change);
-      },
-      heldTopics: () => this.#holds.claimed().except,
-      becomesIdle: (signal) => this.#becomesIdle(signal),
+    const resolved = resolveRelay(options);
+    this.#options = resolved;
+    this.name = resolved.name;
+    this.stopTimeout = resolved.grace + 2 * resolved.storeTimeout;
+    const holds = new TopicHolds(resolved);
+    const outcomes = new Outcomes(resolved, this.#cut.signal, (event) => {
+      this.#feed.onOutcome(event);
+      report(event, resolved);
+      if (this.#idle === undefined || this.#isBusy) return;
+      this.#idle.resolve();
+      this.#idle = undefined;
     });
+    const work = (batch: Batch): void => void this.#work(batch);
+    const queue = new TopicQueue({ ...resolved, holds, outcomes, work });
+    this.#feed = new ClaimFeed(resolved, { queue, holds, settled: () => this.#settled() });
+    this.#holds = holds;
+    this.#outcomes = outcomes;
+    this.#queue = queue;
   }
 
   /** Messages have been committed: looks for due messages at once. Pass it to `Outbox` as `onCommitted`. */
@@ -157,7 +159,8 @@ export class Relay {
     const asking = reportRestriction(this.#options.store, this.#options, signal);
     await aborted(signal);
     this.#state = "stopping";
-    this.#giveBack();
+    this.#queue.admit("none");
+    this.#queue.giveBack();
     let within = Number.POSITIVE_INFINITY;
     // An error of the caller must not keep the messages from their end.
     callSafely(
@@ -188,149 +191,54 @@ export class Relay {
     };
   }
 
-  /** A claim is given back if it comes after the abort, or too late to have room or to be alone. */
-  #take(claims: readonly HeldClaim[]): void {
-    for (const held of claims) {
-      const { claim, isAlone, isLate } = held;
-      const hasRoom = isAlone
-        ? !isLate
-        : !this.#feed.isQuiet && this.#queue.hasRoom(claim.message.topic);
-      if (hasRoom && this.#state === "running") this.#queue.add(held);
-      else this.#write(held, { type: "released", claim });
+  /** Sends messages in one call, and gives each its outcome. Never rejects. */
+  async #work(batch: Batch): Promise<void> {
+    const ended: HeldOutcome[] = [];
+    const sent: HeldClaim[] = [];
+    for (const held of batch.claims) {
+      const outcome = this.#unfit(held);
+      if (outcome === undefined) sent.push(held);
+      else ended.push({ held, outcome });
     }
-    this.#begin();
-  }
-
-  /** Begins as many calls of the publisher as there are workers. */
-  #begin(): void {
-    if (this.#state !== "running") return;
-    for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take()) {
-      const attempt = this.#work(batch).finally(() => this.#attempts.delete(attempt));
-      this.#attempts.add(attempt);
-    }
-  }
-
-  /** A worker does not wait for outcomes to be written. */
-  async #work(batch: readonly HeldClaim[]): Promise<void> {
-    const outcomes = await this.#attempt(batch, this.#cut.signal);
-    this.#queue.done(batch);
-    this.#begin();
-    for (const [held, outcome] of outcomes) this.#write(held, outcome);
-    if (this.#queue.isEmpty || this.#state !== "running") this.#outcomes.flush();
+    const messages = sent.map(({ claim }) => claim.message);
+    const results = await publishAll(messages, this.#options, this.#cut.signal);
+    for (const [i, held] of sent.entries())
+      ended.push({ held, outcome: this.#outcomeOf(held, results[i]) });
+    const change = this.#cut.aborted ? undefined : this.#holds.ended(batch.lane.topic, results);
+    if (change !== undefined) this.#feed.onHold(change);
+    this.#queue.end(batch, ended);
     this.#feed.onRoom();
   }
 
-  /** Never rejects. An attempt that begins is over before its claim expires. */
-  async #attempt(
-    batch: readonly HeldClaim[],
-    signal: AbortSignal,
-  ): Promise<readonly (readonly [HeldClaim, Outcome])[]> {
-    const ended: [HeldClaim, Outcome][] = [];
-    const sent: HeldClaim[] = [];
-    for (const held of batch) {
-      const outcome = this.#unfit(held, signal);
-      if (outcome === undefined) sent.push(held);
-      else ended.push([held, outcome]);
-    }
-    const [first] = sent;
-    if (first === undefined) return ended;
-    const messages = sent.map(({ claim }) => claim.message);
-    const results = await this.#publish(messages, signal);
-    for (const [i, held] of sent.entries())
-      ended.push([held, this.#outcomeOf(held, results[i], signal)]);
-    const change = signal.aborted
-      ? undefined
-      : this.#holds.ended(first.claim.message.topic, results);
-    if (change !== undefined) this.#onHold(change);
-    return ended;
-  }
-
-  #outcomeOf(
-    { claim }: HeldClaim,
-    result: PromiseSettledResult<unknown> | undefined,
-    signal: AbortSignal,
-  ): Outcome {
-    const { clock, jitter, random } = this.#options;
-    const now = clock.now();
-    if (result?.status === "fulfilled") return { type: "delivered", claim, now: Math.floor(now) };
-    if (signal.aborted) return { type: "released", claim };
-    const failure = failureOf(result?.reason, claim.message, { now, jitter, random });
-    return { type: "failed", claim, failure };
-  }
-
-  /** The outcome of a claim without an attempt; undefined if there is time for one. */
-  #unfit(held: HeldClaim, signal: AbortSignal): Outcome | undefined {
+  /** The outcome of a claim without an attempt; undefined if there is time for one, which ends before the claim expires. */
+  #unfit(held: HeldClaim): Outcome | undefined {
     const { clock, publishTimeout, clockSkew } = this.#options;
     const { claim } = held;
-    if (leftOf(held, clock) < publishTimeout + clockSkew || signal.aborted)
+    if (leftOf(held, clock) < publishTimeout + clockSkew || this.#cut.aborted)
       return { type: "released", claim };
     if (isExpired(claim.message, clock.now()))
       return { type: "failed", claim, failure: tooOld(claim.message, clock.now()) };
     return undefined;
   }
 
-  /** Sends messages in one call, and returns the outcome of each. Never rejects. */
-  async #publish(
-    messages: readonly Message[],
-    signal: AbortSignal,
-  ): Promise<readonly PromiseSettledResult<unknown>[]> {
-    const { publisher, clock, publishTimeout } = this.#options;
-    try {
-      return await withTimeout((own) => publishAll(publisher, messages, own), publishTimeout, {
-        clock,
-        signal,
-        label: "publish",
-      });
-    } catch (reason) {
-      return messages.map(() => ({ status: "rejected", reason }));
-    }
+  #outcomeOf({ claim }: HeldClaim, result: PromiseSettledResult<unknown> | undefined): Outcome {
+    const { clock, jitter, random } = this.#options;
+    const now = clock.now();
+    if (result?.status === "fulfilled") return { type: "delivered", claim, now: Math.floor(now) };
+    if (this.#cut.aborted) return { type: "released", claim };
+    const failure = failureOf(result?.reason, claim.message, { now, jitter, random });
+    return { type: "failed", claim, failure };
   }
 
-  /** Gives back what waits for a topic that is held from now on. Its attempts in flight go on. */
-  #onHold(change: HoldChange): void {
-    const { type, topic } = change;
-    if (type === "paused" || type === "opened") {
-      this.#giveBack([topic]);
-      this.#feed.onHeld(topic);
-    }
-    report(change, this.#options);
-  }
-
-  /** Writes an outcome with others, and reports it once that is done. */
-  #write(held: HeldClaim, outcome: Outcome): void {
-    const written = this.#outcomes.write(held, outcome, this.#cut.signal).then((event) => {
-      this.#writing.delete(written);
-      this.#feed.onOutcome(event);
-      report(event, this.#options);
-    });
-    this.#writing.add(written);
-  }
-
-  /** Gives back the claims whose attempts have not begun: all, or those of some topics. */
-  #giveBack(topics?: readonly string[]): void {
-    for (const held of this.#queue.clear(topics))
-      this.#write(held, { type: "released", claim: held.claim });
-    this.#outcomes.flush();
-  }
-
-  /** Whether all attempts and outcomes have ended within the time that one takes; false after the abort too. */
-  async #becomesIdle(signal: AbortSignal): Promise<boolean> {
-    const { clock, publishTimeout, storeTimeout } = this.#options;
-    this.#giveBack();
-    const end = withTimeout(() => this.#settled(), publishTimeout + storeTimeout, {
-      clock,
-      signal,
-      label: "alone",
-    });
-    return await end.then(
-      () => !signal.aborted,
-      () => false,
-    );
+  get #isBusy(): boolean {
+    return this.#queue.inFlight + this.#outcomes.pending > 0;
   }
 
   async #settled(): Promise<void> {
-    while (this.#attempts.size + this.#writing.size > 0)
-      await Promise.all([...this.#attempts, ...this.#writing]);
+    while (this.#isBusy) {
+      this.#idle ??= deferred();
+      await this.#idle.promise;
+    }
   }
 
   /** Wakes up when other processes notify, if the store can tell. */

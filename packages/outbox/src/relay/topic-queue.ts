@@ -1,6 +1,6 @@
 import type { PassiveClock } from "@holdfast/clock";
 import { bytesOf } from "../message/stored-payload.ts";
-import type { HeldClaim } from "./outcomes.ts";
+import type { HeldClaim, HeldOutcome, Outcomes } from "./outcomes.ts";
 import type { TopicLimits } from "./relay-options.ts";
 import type { TopicHolds } from "./topic-holds.ts";
 
@@ -11,7 +11,7 @@ const MAX_BYTES = 32 * 1_024 * 1_024;
 const MOST_AT_ONCE = 1_000;
 
 /** The claims of one topic. */
-interface Lane {
+export interface Lane {
   readonly topic: string;
   /** In the order in which they came. */
   readonly waiting: HeldClaim[];
@@ -26,6 +26,7 @@ interface Lane {
 
 /** What a relay should claim next. */
 export interface Wanted {
+  /** 0 while there is enough. */
   readonly limit: number;
   readonly maxBytes: number;
   /** The topics that have enough claims here, or are held. */
@@ -36,6 +37,14 @@ export interface Wanted {
   readonly until: number;
 }
 
+export const NOTHING: Wanted = {
+  limit: 0,
+  maxBytes: 0,
+  exceptTopics: [],
+  isCrowded: false,
+  until: Number.POSITIVE_INFINITY,
+};
+
 /** Options for {@link TopicQueue}. */
 export interface TopicQueueOptions {
   readonly clock: PassiveClock;
@@ -44,6 +53,15 @@ export interface TopicQueueOptions {
   readonly batchSize: number;
   readonly topicWorkers: TopicLimits;
   readonly holds: TopicHolds;
+  readonly outcomes: Outcomes;
+  /** Attempts the claims of a batch, and then calls {@link TopicQueue.end}. It must not throw. */
+  readonly work: (batch: Batch) => void;
+}
+
+/** The claims of one topic that a worker has. */
+export interface Batch {
+  readonly lane: Lane;
+  readonly claims: readonly HeldClaim[];
 }
 
 /**
@@ -54,6 +72,7 @@ export interface TopicQueueOptions {
 export class TopicQueue {
   readonly #options: TopicQueueOptions;
   readonly #ahead: LookAhead;
+  #admitted: "all" | "alone" | "none" = "all";
   /** The number of claims that may wait, at the last request: a lower one later must not refuse its claims. */
   #requested = 0;
   /** The topics that have claims here. */
@@ -85,16 +104,133 @@ export class TopicQueue {
     return this.#running.size;
   }
 
-  get isEmpty(): boolean {
-    return this.#size + this.#running.size === 0;
+  /** From now on takes all claims, the one of a message that is attempted alone, or, for good, none. */
+  admit(claims: "all" | "alone" | "none"): void {
+    if (this.#admitted !== "none") this.#admitted = claims;
   }
 
-  /** Whether there is room for a claim of the last request, of a topic. */
-  hasRoom(topic: string): boolean {
-    if (this.#options.holds.roomOf(topic) === 0) return false;
-    const places = this.#placesBeside(topic, (this.#isSole(topic) ? 1 : 2) * this.#requested);
+  /** Takes claims, and begins with them. Those without room are given back. */
+  add(claims: readonly HeldClaim[]): void {
+    for (const held of claims) {
+      const { claim, isAlone } = held;
+      const { topic } = claim.message;
+      if (!this.#hasRoom(held)) {
+        this.#options.outcomes.add({ held, outcome: { type: "released", claim } });
+        continue;
+      }
+      // A message that is attempted alone competes with no other topic: it takes no workers from one.
+      if (!isAlone) {
+        this.#first ??= topic;
+        this.#hasSeveral ||= topic !== this.#first;
+      }
+      const none = { topic, waiting: [], inFlight: 0, busy: 0, bytes: 0, turn: 0 };
+      const lane = this.#lanes.get(topic) ?? none;
+      this.#lanes.set(topic, lane);
+      lane.waiting.push(held);
+      lane.bytes += bytesOf(claim.message);
+      this.#bytes += bytesOf(claim.message);
+      this.#size++;
+    }
+    this.#begin();
+  }
+
+  /**
+   * Gives claims to the workers that are free, of the topic with the fewest workers, then of the one whose turn is longest
+   * ago.
+   */
+  #begin(): void {
+    while (this.#free > 0) {
+      let next: Lane | undefined;
+      for (const lane of this.#lanes.values())
+        if (this.#mostOf(lane) > 0 && (next === undefined || isBefore(lane, next))) next = lane;
+      if (next === undefined) return;
+      const claims: HeldClaim[] = [];
+      for (let most = this.#mostOf(next); most > 0; most--) {
+        const [held] = next.waiting.splice(this.#readyIn(next), 1);
+        if (held === undefined) break;
+        this.#running.add(held.claim.message.id);
+        claims.push(held);
+      }
+      next.inFlight += claims.length;
+      next.busy++;
+      next.turn = ++this.#turn;
+      this.#free--;
+      this.#size -= claims.length;
+      this.#options.work({ lane: next, claims });
+    }
+  }
+
+  /** A worker has ended the attempts of a batch: it begins with the next one, and does not wait for outcomes to be written. */
+  end({ lane }: Batch, ended: readonly HeldOutcome[]): void {
+    lane.busy--;
+    this.#free++;
+    for (const { held } of ended) {
+      lane.inFlight--;
+      this.#running.delete(held.claim.message.id);
+      this.#remove(lane, held);
+      this.#ahead.ended();
+    }
+    this.#begin();
+    for (const each of ended) this.#options.outcomes.add(each);
+    const isLast = this.#size + this.#running.size === 0;
+    if (isLast || this.#admitted === "none") this.#options.outcomes.flush();
+  }
+
+  /** Gives back the claims whose attempts have not begun: all, or those of some topics. */
+  giveBack(topics: Iterable<string> = this.#lanes.keys()): void {
+    const { outcomes } = this.#options;
+    for (const lane of [...topics].flatMap((topic) => this.#lanes.get(topic) ?? []))
+      for (const held of lane.waiting.splice(0)) {
+        this.#size--;
+        this.#remove(lane, held);
+        outcomes.add({ held, outcome: { type: "released", claim: held.claim } });
+      }
+    outcomes.flush();
+  }
+
+  /**
+   * What to claim next.
+   *
+   * A topic is full, and left out, when more than half of those that should wait do so for it alone, or as many as there
+   * is room left for all. There is enough when more than half of them wait for the other topics, or twice as many outcomes
+   * are not written: the store is too slow for more.
+   */
+  wanted(): Wanted {
+    const ahead = this.#ahead.limit;
+    this.#requested = ahead;
+    const { workers, batchSize, holds, outcomes } = this.#options;
+    const places = this.#placesBeside(undefined, 2 * ahead);
+    const bytes = MAX_BYTES - this.#bytes;
+    const isClosed = this.#admitted !== "all" || outcomes.pending > 2 * ahead;
+    if (isClosed || places <= 0 || bytes <= 0) return NOTHING;
+    const free = this.#free * batchSize;
+    const enough = ahead / 2;
+    let [full, others] = this.#fullBeyond(enough, places, bytes);
+    // With a worker free, those that wait do so for one of their own topic.
+    if (free > 0 && others > enough) [full, others] = this.#fullBeyond(0, places, bytes);
+    if (others > enough) return NOTHING;
+    const isCrowded = full.length > 0;
+    const limit = this.#hasSeveral || isCrowded ? Math.ceil(places / 2) : ahead - others + free;
+    const { except, until } = holds.claimed();
+    return {
+      limit: Math.min(limit, Math.max(MOST_AT_ONCE, MOST * workers)),
+      maxBytes: Math.ceil(bytes / 2),
+      exceptTopics: [...new Set([...except, ...full])],
+      isCrowded,
+      until,
+    };
+  }
+
+  /** Whether there is room for a claim of the last request. It may come after the end, or too late to be alone. */
+  #hasRoom({ claim, isAlone, isLate }: HeldClaim): boolean {
+    const { holds, batchSize } = this.#options;
+    const { topic } = claim.message;
+    if (isAlone) return !isLate && this.#admitted !== "none";
+    if (this.#admitted !== "all" || holds.roomOf(topic) === 0) return false;
+    const isSole = !this.#hasSeveral && topic === (this.#first ?? topic);
+    const places = this.#placesBeside(topic, (isSole ? 1 : 2) * this.#requested);
     const waiting = this.#lanes.get(topic)?.waiting.length ?? 0;
-    return waiting < places + this.#free * this.#options.batchSize;
+    return waiting < places + this.#free * batchSize;
   }
 
   /**
@@ -102,161 +238,43 @@ export class TopicQueue {
    * leave: it has more when it took them while the relay was faster, and must not keep the others waiting for that.
    */
   #placesBeside(topic: string | undefined, places: number): number {
-    return [...this.#lanes.values()]
-      .filter((lane) => lane.topic !== topic)
-      .map(({ waiting }) => waiting.length)
-      .sort((one, other) => other - one)
-      .reduce((left, taken) => left - Math.min(taken, Math.ceil(left / 2)), places);
-  }
-
-  /** A message that is attempted alone competes with no other topic: it takes no workers from one. */
-  add(held: HeldClaim): void {
-    const { message } = held.claim;
-    if (!held.isAlone) {
-      this.#hasSeveral = !this.#isSole(message.topic);
-      this.#first ??= message.topic;
-    }
-    const lane = this.#laneOf(message.topic);
-    lane.waiting.push(held);
-    lane.bytes += bytesOf(message);
-    this.#bytes += bytesOf(message);
-    this.#size++;
-  }
-
-  /**
-   * The claims that the next worker begins with, of the topic with the fewest workers, then of the one whose turn is longest
-   * ago; undefined if there is none, or no worker.
-   */
-  take(): readonly HeldClaim[] | undefined {
-    if (this.#free <= 0) return undefined;
-    let next: Lane | undefined;
+    const taken: number[] = [];
     for (const lane of this.#lanes.values())
-      if (this.#mayTake(lane) && (next === undefined || isBefore(lane, next))) next = lane;
-    if (next === undefined) return undefined;
-    const batch = this.#batchOf(next);
-    next.inFlight += batch.length;
-    next.busy++;
-    next.turn = ++this.#turn;
-    this.#free--;
-    this.#size -= batch.length;
-    return batch;
+      if (lane.topic !== topic) taken.push(lane.waiting.length);
+    taken.sort((one, other) => other - one);
+    let left = places;
+    for (const each of taken) left -= Math.min(each, Math.ceil(left / 2));
+    return left;
   }
 
-  /** A worker has ended the attempts of its claims. */
-  done(batch: readonly HeldClaim[]): void {
-    for (const [i, held] of batch.entries()) {
-      const { topic, id } = held.claim.message;
-      const lane = this.#laneOf(topic);
-      if (i === 0) {
-        lane.busy--;
-        this.#free++;
-      }
-      lane.inFlight--;
-      this.#running.delete(id);
-      this.#remove(lane, held);
-      this.#ahead.ended();
-    }
-  }
-
-  /** Takes out all that wait, or those of some topics. */
-  clear(topics: Iterable<string> = this.#lanes.keys()): readonly HeldClaim[] {
-    const lanes = [...topics].flatMap((topic) => this.#lanes.get(topic) ?? []);
-    const all = lanes.flatMap((lane) => lane.waiting.splice(0).map((held) => ({ lane, held })));
-    this.#size -= all.length;
-    for (const { lane, held } of all) this.#remove(lane, held);
-    return all.map(({ held }) => held);
-  }
-
-  /**
-   * What to claim next; undefined while there is enough.
-   *
-   * A topic is full, and left out, when more than half of those that should wait do so for it alone, or as many as there
-   * is room left for all. There is enough when more than half of them wait for the other topics.
-   *
-   * @param unwritten - the number of outcomes that are not written: with many, the store is too slow for more
-   */
-  wanted(unwritten: number): Wanted | undefined {
-    const ahead = this.#ahead.limit;
-    this.#requested = ahead;
-    if (unwritten > 2 * ahead) return undefined;
-    const places = this.#placesBeside(undefined, 2 * ahead);
-    const room = { places, bytes: MAX_BYTES - this.#bytes };
-    if (room.places <= 0 || room.bytes <= 0) return undefined;
-    const free = this.#free * this.#options.batchSize;
-    const enough = ahead / 2;
-    let full = this.#fullLanes(enough, room);
-    // With a worker free, those that wait do so for one of their own topic.
-    if (free > 0 && this.#waitingBeside(full) > enough) full = this.#fullLanes(0, room);
-    const others = this.#waitingBeside(full);
-    if (others > enough) return undefined;
-    const isCrowded = full.length > 0;
-    const limit =
-      this.#hasSeveral || isCrowded ? Math.ceil(room.places / 2) : ahead - others + free;
-    const held = this.#options.holds.claimed();
-    const except = new Set(held.except);
-    for (const { topic } of full) except.add(topic);
-    return {
-      limit: Math.min(limit, Math.max(MOST_AT_ONCE, MOST * this.#options.workers)),
-      maxBytes: Math.ceil(room.bytes / 2),
-      exceptTopics: [...except],
-      isCrowded,
-      until: held.until,
-    };
-  }
-
-  #mayTake(lane: Lane): boolean {
-    const { workers, topicWorkers, holds } = this.#options;
+  /** The number of claims of a topic with which a worker may begin now. */
+  #mostOf(lane: Lane): number {
+    const { workers, topicWorkers, batchSize, holds } = this.#options;
     const limit = topicWorkers.of.get(lane.topic) ?? topicWorkers.all;
     const share = limit ?? (this.#hasSeveral ? this.#free : workers);
-    if (lane.busy >= share || lane.inFlight >= holds.roomOf(lane.topic)) return false;
-    return this.#readyIn(lane) !== undefined;
+    if (lane.busy >= share || this.#readyIn(lane) === lane.waiting.length) return 0;
+    return Math.min(batchSize, holds.roomOf(lane.topic) - lane.inFlight);
   }
 
-  /** The first one to send. A message in flight may be claimed once more, after a suspension: it waits for its end. */
-  #readyIn({ waiting }: Lane): number | undefined {
+  /** The place of the first one to send. A message in flight may be claimed once more, after a suspension: it waits for its end. */
+  #readyIn({ waiting }: Lane): number {
     for (const [i, { claim }] of waiting.entries())
       if (!this.#running.has(claim.message.id)) return i;
-    return undefined;
+    return waiting.length;
   }
 
-  /** Takes out the claims of one call. */
-  #batchOf(lane: Lane): readonly HeldClaim[] {
-    const { batchSize, holds } = this.#options;
-    const most = Math.min(batchSize, holds.roomOf(lane.topic) - lane.inFlight);
-    const batch: HeldClaim[] = [];
-    while (batch.length < most) {
-      const i = this.#readyIn(lane);
-      const [held] = i === undefined ? [] : lane.waiting.splice(i, 1);
-      if (held === undefined) break;
-      this.#running.add(held.claim.message.id);
-      batch.push(held);
-    }
-    return batch;
-  }
-
-  /** The topics for which more than `most` wait, or as many as there is room left for all. */
-  #fullLanes(most: number, { places, bytes }: { places: number; bytes: number }): readonly Lane[] {
-    return [...this.#lanes.values()].filter(
-      ({ waiting, bytes: own }) =>
-        waiting.length > most || waiting.length >= places || own >= bytes,
-    );
-  }
-
-  /** The number of claims that wait for other topics than these. */
-  #waitingBeside(lanes: readonly Lane[]): number {
-    return lanes.reduce((rest, { waiting }) => rest - waiting.length, this.#size);
-  }
-
-  #isSole(topic: string): boolean {
-    return !this.#hasSeveral && topic === (this.#first ?? topic);
-  }
-
-  #laneOf(topic: string): Lane {
-    const found = this.#lanes.get(topic);
-    if (found !== undefined) return found;
-    const lane = { topic, waiting: [], inFlight: 0, busy: 0, bytes: 0, turn: 0 };
-    this.#lanes.set(topic, lane);
-    return lane;
+  /** The topics for which more than `most` wait, or as many as there is room left for all; and how many wait for the others. */
+  #fullBeyond(
+    most: number,
+    places: number,
+    bytes: number,
+  ): readonly [full: readonly string[], others: number] {
+    const full: string[] = [];
+    let others = 0;
+    for (const { topic, waiting, bytes: own } of this.#lanes.values())
+      if (waiting.length > most || waiting.length >= places || own >= bytes) full.push(topic);
+      else others += waiting.length;
+    return [full, others];
   }
 
   #remove(lane: Lane, { claim }: HeldClaim): void {

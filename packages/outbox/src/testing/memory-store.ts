@@ -5,7 +5,7 @@ import {
   type PendingMessage,
   pendingMessage,
   pendingMessages,
-  savedMessages,
+  savedMessage,
 } from "../message/pending-message.ts";
 import { bytesOf } from "../message/stored-payload.ts";
 import { type Activity, activityFrom, SLOT } from "../store/activity.ts";
@@ -136,18 +136,17 @@ export class MemoryStore implements OutboxStore<MemoryTransaction> {
   async #save(tx: MemoryTransaction, pending: PendingMessage): Promise<SavedMessage> {
     const { message, unique } = pending;
     const { id, createdAt } = message;
-    const holders = new Map<unknown, string>();
+    let holder: string | undefined;
     if (unique !== undefined) {
       const until = createdAt + unique.within;
       const name = `message ${unique.key}`;
-      const holder = await this.#take(tx, name, createdAt, { id, until });
-      holders.set(unique.key, holder.id ?? id);
+      holder = (await this.#take(tx, name, createdAt, { id, until })).id ?? id;
     }
     await this.#lock(tx, `id ${id}`);
     const isThere = this.#entries.has(id) || tx.saved.some((other) => other.id === id);
-    const isNew = !isThere && (unique === undefined || holders.get(unique.key) === id);
+    const isNew = !isThere && (holder === undefined || holder === id);
     if (isNew) tx.saved.push(copy(message));
-    return savedMessages([pending], isNew ? [id] : [], holders)[0] as SavedMessage;
+    return savedMessage(pending, isNew, holder);
   }
 
   async cancel(id: string, tx?: MemoryTransaction): Promise<boolean> {

@@ -25,7 +25,10 @@ function setUp(write: Write = async (outcomes) => outcomes.map(() => true)) {
   };
   const publisher = { publish: async () => {} };
   const options = { name: "a", store, publisher, clock, logger: silentLogger, random: () => 0 };
-  const outcomes = new Outcomes(resolveRelay(options));
+  const ends = new Map<number, (type: OutboxEvent["type"]) => void>();
+  const outcomes = new Outcomes(resolveRelay(options), signal, (event) => {
+    if ("claim" in event) ends.get(event.claim.number)?.(event.type);
+  });
   const call = async (number: number, type: Type = "delivered"): Promise<OutboxEvent["type"]> => {
     const claim: Claim = { message: sampleMessage(), relay: "a", number, until: 0 };
     const until = clock.now() + 60_000;
@@ -37,7 +40,10 @@ function setUp(write: Write = async (outcomes) => outcomes.map(() => true)) {
       isLate: false,
     };
     const outcome: Outcome = type === "released" ? { type, claim } : { type, claim, now: 0 };
-    return (await outcomes.write(held, outcome, signal)).type;
+    return await new Promise((resolve) => {
+      ends.set(number, resolve);
+      outcomes.add({ held, outcome });
+    });
   };
   return { clock, requests, outcomes, call };
 }

@@ -358,6 +358,39 @@ describe("a relay", () => {
     await end(run);
   });
 
+  const topicOf = (number: number) => ({ topic: `t${number}` });
+  const large = (number: number) => ({ ...topicOf(number), payload: "x".repeat(8_000_000) });
+  it.each<[string, "attempt" | "write", number, Partial<NewMessage>[], number[]]>([
+    ["a worker for its topic", "attempt", 2, range(8).map(() => ({})), [2, 2, 2, 2]],
+    ["a worker for many topics", "attempt", 2, range(8).map(topicOf), [2, 2, 2, 2]],
+    ["bytes", "attempt", 10, range(6).map(large), [5, 1]],
+    ["outcomes that are written", "write", 1, range(50).map(() => ({})), [27, 23]],
+    ["outcomes of many topics that are written", "write", 1, range(50).map(topicOf), [29, 21]],
+  ])(
+    "claims again as soon as there is room, if it lacked %s",
+    async (_, slow, workers, facts, perSecond) => {
+      const take = (step: string) => (step === slow ? clock.sleep(SECOND) : undefined);
+      const { clock, memory, publisher, end, runs } = setUp({
+        workers,
+        pollInterval: 1e6,
+        respond: () => take("attempt"),
+        faults: { before: take },
+      });
+      await memory.transaction(async (tx) => {
+        for (const [i, each] of facts.entries())
+          await memory.save(tx, sample(i, each), clock.now() - 1e6);
+      });
+      const run = runs();
+      await clock.step(10 * SECOND);
+      const seconds = publisher.sent.map(([instant]) => Math.floor(instant / SECOND));
+      expect(perSecond.map((__, i) => seconds.filter((second) => second === i).length)).toEqual(
+        perSecond,
+      );
+      expect(await memory.counts()).toMatchObject({ delivered: facts.length });
+      await end(run);
+    },
+  );
+
   it("takes all claims of a request, although the receiver gets slow meanwhile", async () => {
     let takes = 1;
     let claims = 0;
@@ -1321,6 +1354,34 @@ describe("a store that responds late", () => {
     await clock.step(300 * SECOND);
     expect(await memory.counts()).toEqual({ pending: 0, retrying: 0, delivered: 41, dead: 0 });
     await end(run);
+  });
+
+  it("begins with no late message after the abort, although a message was attempted alone meanwhile", async () => {
+    let claims = 0;
+    const { clock, memory, publisher, stop, runs } = setUp({
+      storeTimeout: SECOND,
+      respond: () => clock.sleep(8 * SECOND),
+      faults: {
+        after: async (request) => {
+          if (request === "claim" && ++claims === 1) await clock.sleep(20 * SECOND);
+        },
+      },
+    });
+    await memory.transaction((tx) => memory.save(tx, sample(1), clock.now()));
+    const now = clock.now();
+    const [claim] = (await memory.claim({ relay: "dead", now, until: now, limit: 1 })).claims;
+    const failure = { now, error: "expired", dueAt: now };
+    await memory.recover(claim as Claim, failure, { name: "x", token: 1 });
+    await memory.transaction((tx) => memory.save(tx, sample(2), clock.now()));
+    const run = runs();
+    await clock.step(6 * SECOND);
+    stop.abort();
+    await clock.step(20 * SECOND);
+    await run;
+    expect(publisher.sent).toEqual([[5 * SECOND, 1]]);
+    expect(await memory.find(idOf(2))).toMatchObject({ status: "pending" });
+    expect((await memory.expired(clock.now() + 1e9, 10)).claims).toEqual([]);
+    expect(clock.waiters()).toBe(0);
   });
 
   it("receives late messages back after the end of the relay", async () => {
