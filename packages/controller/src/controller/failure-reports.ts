@@ -8,6 +8,9 @@ import type { Run } from "./run.ts";
 /** Most lines about keys within a minute; all other failures share one line. */
 const MAX_LINES = 10_000;
 
+/** The outcome of a failure. */
+type Failed = Extract<CountedOutcome, { readonly error: unknown }>;
+
 /** What {@link FailureReports} need. */
 type ReportOptions<Item> = Pick<ResolvedControllerOptions<Item>, "clock" | "onError" | "onGiveUp">;
 
@@ -29,15 +32,11 @@ export class FailureReports<Item> {
     return this.#last;
   }
 
-  settled(run: Run<Item>, outcome: CountedOutcome): void {
-    if ("error" in outcome) this.#failed(run, outcome);
-  }
-
-  #failed(run: Run<Item>, outcome: CountedOutcome & { readonly error: unknown }): void {
+  /** @param item - the latest that was added with the key */
+  failed(run: Run<Item>, outcome: Failed, item: Item): void {
     const { clock, onError, onGiveUp } = this.#options;
     const { key, attempt, reason } = run;
     const { error } = outcome;
-    const item = (run.newer ?? run.workItem.item).item;
     const message = messageOf(error);
     this.#last = { key, message, at: clock.now() };
     const details = { key, attempt, reason, err: error };

@@ -1,15 +1,9 @@
 import { anything, callInOwnContext, type Kinds, read, requireString } from "@holdfast/kit";
 import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metrics.ts";
 import type { Leadership } from "../leadership.ts";
-import { newerOf, type WorkItem } from "../queue/backlog.ts";
+import { Backlog, type IssuedWorkItem } from "../queue/backlog.ts";
 import { AFTER_A_TURN } from "../queue/delayed-items.ts";
-import { WorkQueue } from "../queue/work-queue.ts";
-import {
-  ADD_OPTIONS,
-  type KeyedWorkQueueOptions,
-  QUEUE_METRICS,
-  type WorkQueueArguments,
-} from "../queue/work-queue-options.ts";
+import { ADD_OPTIONS, QUEUE_METRICS } from "../queue/work-queue-options.ts";
 import { outcomeOf, type Settlement } from "../reconcile/outcome.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import { TurnBudget } from "../turn-budget.ts";
@@ -29,7 +23,7 @@ export const ENQUEUE_OPTIONS: Kinds<EnqueueOptions> = { ...ADD_OPTIONS, reason: 
 /** The workers of a controller, its queue, and the keys in flight. */
 export class Workers<Item> {
   readonly pauseState: PauseState = new PauseState();
-  readonly queue: WorkQueue<Task<Item>>;
+  readonly queue: Backlog<Task<Item>>;
   /** Those who wait for the end of keys or workers. Woken whenever one may have ended, they look again. */
   readonly changes: Waiters<void> = new Waiters<void>();
   /** Whether the stop interrupted a reconcile. */
@@ -51,7 +45,7 @@ export class Workers<Item> {
   #busy = 0;
 
   constructor(options: ResolvedControllerOptions<Item>, hooks: Hooks, terms: Terms) {
-    const { name, clock, limiter, aging, fairBy, queueMetrics, timeout, abortGrace } = options;
+    const { name, clock, aging, fairBy, timeout, abortGrace } = options;
     this.#options = options;
     this.#hooks = hooks;
     this.#metrics = hooks.guarded("metrics", options.metrics, CONTROLLER_METRICS);
@@ -60,18 +54,8 @@ export class Workers<Item> {
     this.#failures = new KeyFailures(options, hooks);
     this.#reports = new FailureReports(options, hooks);
     this.#turns = new TurnBudget(clock);
-    const queue: KeyedWorkQueueOptions<Task<Item>> = {
-      name,
-      clock,
-      limiter,
-      aging,
-      fairBy,
-      metrics: hooks.guarded("queueMetrics", queueMetrics, QUEUE_METRICS),
-      keyOf: keyOfTask,
-    };
-    // The compiler cannot see that a task is never a string, because its item type is generic.
-    const args = [queue] as unknown as WorkQueueArguments<Task<Item>>;
-    this.queue = new WorkQueue<Task<Item>>(...args);
+    const metrics = hooks.guarded("queueMetrics", options.queueMetrics, QUEUE_METRICS);
+    this.queue = new Backlog<Task<Item>>({ name, clock, aging, fairBy, metrics });
   }
 
   get busy(): number {
@@ -96,12 +80,12 @@ export class Workers<Item> {
     const key = this.#options.keyOf(item);
     requireString("the key of an item", key);
     if (this.#terms.isForeign(key)) return;
-    if (options === undefined) {
-      this.queue.add({ key, item, reason });
-      return;
+    const task = { item, reason };
+    if (options === undefined) this.queue.add(key, task);
+    else {
+      const { after, priority } = read("options", options, "add", ENQUEUE_OPTIONS);
+      this.queue.add(key, task, after, priority);
     }
-    const { after, priority } = read("options", options, "add", ENQUEUE_OPTIONS);
-    this.queue.add({ key, item, reason }, { after, priority });
   }
 
   start(): void {
@@ -161,7 +145,7 @@ export class Workers<Item> {
           settlement = { kind: "threw", error };
         }
         const wasStuck = run.state === "stuck";
-        this.#settle(run, settlement);
+        this.#settle(run, workItem, settlement);
         if (wasStuck) return;
         this.#free();
       }
@@ -177,13 +161,13 @@ export class Workers<Item> {
    * A run of the key, unless the key may not begin. No await and no call of the limiter may come between the last check
    * and the run, or an abort of all runs could miss it.
    */
-  #begin(workItem: WorkItem<Task<Item>>): Run<Item> | undefined {
+  #begin(workItem: IssuedWorkItem<Task<Item>>): Run<Item> | undefined {
     const { key, item, priority } = workItem;
     const attempt = this.#failures.of(key) + 1;
     const leadership = this.#terms.of(key); // may find the lease expired, which closes the workers
     if (this.pauseState.is("closed")) {
       this.hasGivenBack = true;
-      this.queue.add(newerOf(workItem) ?? item, { after: AFTER_A_TURN, priority });
+      this.queue.add(key, workItem.record.item ?? item, AFTER_A_TURN, priority);
     } else if (leadership === "foreign") {
       this.#failures.forget(key);
     } else {
@@ -198,16 +182,17 @@ export class Workers<Item> {
     return undefined;
   }
 
-  #settle(run: Run<Item>, settlement: Settlement): void {
+  #settle(run: Run<Item>, workItem: IssuedWorkItem<Task<Item>>, settlement: Settlement): void {
     const { key, aborted } = run;
     const now = this.#options.clock.monotonic();
     run.settle();
     const settled = outcomeOf(settlement, aborted, key, this.#options.maxRetryAfter);
-    const outcome = this.#failures.counted(key, settled);
+    const outcome = settled.kind === "retry" ? this.#failures.counted(key, settled) : settled;
     const place = this.#runs.indexOf(run);
     // Most often it is the oldest. A splice makes an array of what it removes.
     if (place === 0) this.#runs.shift();
     else this.#runs.splice(place, 1);
+    const { item } = workItem.record.item ?? workItem.item;
     switch (outcome.kind) {
       case "forget":
       case "drop":
@@ -216,36 +201,35 @@ export class Workers<Item> {
         break;
       case "requeueAfter":
         this.#failures.forget(key);
-        this.#again(run, "requeue", outcome.delay);
+        this.#again(workItem, "requeue", outcome.delay);
         break;
       case "interrupt":
         if (!this.#terms.isForeign(key)) this.hasInterrupted = true;
-        this.#again(run, "interrupted", 0);
+        this.#again(workItem, "interrupted", 0);
         break;
       case "retry":
         // With Infinity the key waits for the next event, which needs no place in the queue.
-        if (outcome.delay < Number.POSITIVE_INFINITY) this.#again(run, "retry", outcome.delay);
+        if (outcome.delay < Number.POSITIVE_INFINITY) this.#again(workItem, "retry", outcome.delay);
         break;
     }
-    run.workItem.done();
-    this.#reports.settled(run, outcome);
+    workItem.done();
+    if ("error" in outcome) this.#reports.failed(run, outcome, item);
     this.#metrics?.reconciled(outcome.label, now - run.startedAt, aborted === "timeout");
     this.#turns.spend(now);
     this.changes.resolveAll();
   }
 
-  #again(run: Run<Item>, reason: string, delay: number): void {
-    if (this.#terms.isForeign(run.key)) {
-      this.#failures.forget(run.key);
-      return;
+  #again(workItem: IssuedWorkItem<Task<Item>>, reason: string, delay: number): void {
+    const { key, item, priority, record } = workItem;
+    if (this.#terms.isForeign(key)) this.#failures.forget(key);
+    else {
+      const task = record.item ?? { ...item, reason };
+      this.queue.add(key, task, Math.max(delay, AFTER_A_TURN), priority);
     }
-    const task = run.newer ?? { ...run.workItem.item, reason };
-    const { priority } = run.workItem;
-    this.queue.add(task, { after: Math.max(delay, AFTER_A_TURN), priority });
   }
 
   /** The next key for a worker; undefined when there will be none. */
-  async #next(): Promise<WorkItem<Task<Item>> | undefined> {
+  async #next(): Promise<IssuedWorkItem<Task<Item>> | undefined> {
     const { pauseState, queue } = this;
     while (!pauseState.is("closed")) {
       if (pauseState.is("paused")) {
@@ -253,7 +237,7 @@ export class Workers<Item> {
         continue;
       }
       try {
-        return queue.take() ?? (await queue.get(pauseState.signal));
+        return await queue.next(pauseState.signal);
       } catch {
         // Only a pause or the end stops this wait.
       }
@@ -279,8 +263,4 @@ export class Workers<Item> {
     this.#busy--;
     this.#metrics?.activeWorkers(-1);
   }
-}
-
-function keyOfTask({ key }: { readonly key: string }): string {
-  return key;
 }
