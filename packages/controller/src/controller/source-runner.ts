@@ -158,13 +158,23 @@ export class SourceRunner<Item> {
     let isReplaced = false;
     let isSynchronous = false;
     this.#state = "running";
-    const { clock, random } = this.#options;
+    const { clock, random, workers } = this.#options;
     const context = {
       clock,
       random,
       enqueue: (item: Item, options?: EnqueueOptions) => {
-        if (!attempt.aborted) this.#enqueue(item, options, passage);
-        else if (!isReplaced) this.#reportLateEvent(stop);
+        if (attempt.aborted) {
+          if (!isReplaced) this.#reportLateEvent(stop);
+          return;
+        }
+        try {
+          if (!passage.isComplete && !passage.isNew(item)) return;
+          // Most items come without options, which then are not checked.
+          if (options === undefined) workers.add(item, this.#source.name);
+          else workers.add(item, options.reason ?? this.#source.name, { ...options });
+        } catch (error) {
+          this.#fail(error, "event of a source rejected");
+        }
       },
       failed: (error: unknown) => {
         passage.failed();
@@ -203,18 +213,6 @@ export class SourceRunner<Item> {
   #tell(): void {
     this.#hasTold = true;
     this.#options.onTold();
-  }
-
-  #enqueue(item: Item, options: EnqueueOptions | undefined, passage: Passage<Item>): void {
-    try {
-      if (!passage.passes(item)) return;
-      const { workers } = this.#options;
-      // Most items come without options, which then are not checked.
-      if (options === undefined) workers.add(item, this.#source.name);
-      else workers.add(item, options.reason ?? this.#source.name, { ...options });
-    } catch (error) {
-      this.#fail(error, "event of a source rejected");
-    }
   }
 
   /** Reported once: a source that returns too early would otherwise lose every event silently. */

@@ -36,9 +36,11 @@ export class Terms {
     // In a process that stood still, timers of work may fire before that of the term: without this question they would
     // begin work on a lease that another process holds. The leadership may be made by hand.
     let isHeld = false;
-    this.#hooks.call("leadership.isHeld", () => {
-      isHeld = leadership.isHeld;
-    });
+    try {
+      ({ isHeld } = leadership);
+    } catch (error) {
+      this.#hooks.failed("leadership.isHeld", error);
+    }
     if (!isHeld) this.#run.onExpired();
     return leadership;
   }
