@@ -1,7 +1,7 @@
 import { aborted, LinkedController } from "@holdfast/clock";
 import type { Runnable, RunOptions } from "@holdfast/controller";
 import { holdOpen, requireSignal } from "@holdfast/kit";
-import { ObjectShape } from "../cache/object-shape.ts";
+import { shapeOf } from "../cache/object-shape.ts";
 import { Scope } from "../cache/scope.ts";
 import { Store } from "../cache/store.ts";
 import type { ClientWrite } from "../client/client-write.ts";
@@ -243,7 +243,7 @@ export class Cluster implements Runnable {
 
   #createInformer(resolved: ResolvedWatch): CachedInformer {
     const { resource, namespaces = [undefined], labels, fields, transform } = resolved;
-    const shape = new ObjectShape({ resource, transform });
+    const shape = shapeOf({ resource, transform });
     const reflectors = namespaces.map((namespace) => {
       const scope = new Scope({ namespace, labels, fields });
       const store: Store = new Store(shape, scope, (...rejection) =>
