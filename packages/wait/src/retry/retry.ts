@@ -1,4 +1,4 @@
-import { abortable, realClock } from "@holdfast/clock";
+import { abortable, onAbort, realClock } from "@holdfast/clock";
 import {
   abortSignal,
   above,
@@ -119,8 +119,8 @@ export async function retry<Value>(
   const start = clock.monotonic();
 
   let lastError: unknown;
-  const deadline = deadlineOf(plan, () => lastError);
-  const signal = deadline?.signal;
+  const end = endOf(plan, () => lastError);
+  const signal = end?.signal;
   const attempts = new Attempts(fn, { clock, attemptTimeout, signal, shown });
   try {
     plan.budget?.call();
@@ -133,19 +133,24 @@ export async function retry<Value>(
       }
     }
   } catch (error) {
-    if (deadline === undefined || !isStop(error, deadline.signal)) throw error;
-    throw deadline.withCaller(deadline.signal.reason);
+    if (end === undefined || !isStop(error, end.signal)) throw error;
+    throw end.withCaller(end.signal.reason);
   } finally {
     attempts[Symbol.dispose]();
-    deadline?.[Symbol.dispose]();
+    end?.[Symbol.dispose]();
   }
 }
 
-/** Ends the call; undefined if nothing does. Throws if the signal has aborted already. */
-function deadlineOf({ clock, stop, timeout }: Plan, cause: () => unknown): Deadline | undefined {
+/** Ends the call: a deadline, or the signal alone with the one listener for all waits. Throws if it has aborted already. */
+function endOf({ clock, stop, timeout }: Plan, cause: () => unknown) {
   stop?.throwIfAborted();
-  if (stop === undefined && timeout === NEVER) return undefined;
-  return new Deadline(timeout, { clock, signal: stop, cause });
+  if (timeout < NEVER) return new Deadline(timeout, { clock, signal: stop, cause });
+  if (stop === undefined) return undefined;
+  const end = { signal: stop, withCaller: (reason: unknown) => reason };
+  return Object.assign(
+    onAbort(stop, () => {}),
+    end,
+  );
 }
 
 /** A failed attempt. */
