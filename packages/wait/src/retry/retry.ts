@@ -115,13 +115,11 @@ export async function retry<Value>(
 ): Promise<Value> {
   requireFunction("fn", fn);
   const plan = readOptions(options);
-  const { clock, attemptTimeout, shown } = plan;
-  const start = clock.monotonic();
-
+  const start = plan.clock.monotonic();
   let lastError: unknown;
   const end = endOf(plan, () => lastError);
   const signal = end?.signal;
-  const attempts = new Attempts(fn, { clock, attemptTimeout, signal, shown });
+  const attempts = new Attempts(fn, { ...plan, signal });
   try {
     plan.budget?.call();
     for (let attempt = 1; ; attempt++) {
@@ -146,11 +144,8 @@ function endOf({ clock, stop, timeout }: Plan, cause: () => unknown) {
   stop?.throwIfAborted();
   if (timeout < NEVER) return new Deadline(timeout, { clock, signal: stop, cause });
   if (stop === undefined) return undefined;
-  const end = { signal: stop, withCaller: (reason: unknown) => reason };
-  return Object.assign(
-    onAbort(stop, () => {}),
-    end,
-  );
+  const end = onAbort(stop, () => {});
+  return Object.assign(end, { signal: stop, withCaller: (reason: unknown) => reason });
 }
 
 /** A failed attempt. */
