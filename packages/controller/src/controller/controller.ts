@@ -295,7 +295,7 @@ export class Controller<Item = string> implements AsyncDisposable {
 
   /** Status as plain data: `JSON.stringify` it for a health endpoint. */
   status(): ControllerStatus<Item> {
-    const { queue, pauseState, busy, lastError } = this.#workers;
+    const { queue, pauseState, busy, reports } = this.#workers;
     const isPaused = this.#state === "running" && pauseState.is("paused");
     return {
       name: this.#options.name,
@@ -303,7 +303,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       workers: { total: this.#options.workers, busy },
       queue: { size: queue.size, delayed: queue.delayed, inFlight: queue.inFlight },
       inFlight: this.#statusInFlight(),
-      lastError,
+      lastError: reports.last,
       sources: this.#sources.status(),
       drain: this.#drain,
     };

@@ -16,20 +16,16 @@ type ReportOptions<Item> = Pick<ResolvedControllerOptions<Item>, "clock" | "onEr
 
 /** Reports failed reconciles: to the log, to the hooks and to the status. */
 export class FailureReports<Item> {
+  /** The last failure. */
+  last: ReconcileErrorStatus | undefined = undefined;
   readonly #options: ReportOptions<Item>;
   readonly #hooks: Hooks;
   readonly #lines: RepeatedLines;
-  #last: ReconcileErrorStatus | undefined = undefined;
 
   constructor(options: ReportOptions<Item>, hooks: Hooks) {
     this.#options = options;
     this.#hooks = hooks;
     this.#lines = new RepeatedLines(options.clock, MAX_LINES);
-  }
-
-  /** The last failure. */
-  get last(): ReconcileErrorStatus | undefined {
-    return this.#last;
   }
 
   /** @param item - the latest that was added with the key */
@@ -38,7 +34,7 @@ export class FailureReports<Item> {
     const { key, attempt, reason } = run;
     const { error } = outcome;
     const message = messageOf(error);
-    this.#last = { key, message, at: clock.now() };
+    this.last = { key, message, at: clock.now() };
     const details = { key, attempt, reason, err: error };
     const isRetried = outcome.kind === "retry" && outcome.delay < Number.POSITIVE_INFINITY;
     if (isRetried) {

@@ -9,7 +9,6 @@ import type { EnqueueOptions } from "../source/source.ts";
 import { TurnBudget } from "../turn-budget.ts";
 import { Waiters } from "../waiters.ts";
 import type { ResolvedControllerOptions } from "./controller-options.ts";
-import type { ReconcileErrorStatus } from "./controller-status.ts";
 import { FailureReports } from "./failure-reports.ts";
 import type { Hooks } from "./hooks.ts";
 import { KeyFailures } from "./key-failures.ts";
@@ -30,19 +29,23 @@ export class Workers<Item> {
   hasInterrupted = false;
   /** Whether a key was taken and has not begun. */
   hasGivenBack = false;
+  /** Number of workers that reconcile, without those that wait for stuck runs. */
+  busy = 0;
+  /**
+   * The runs that have not settled, the oldest first. In a map, settled runs survive most collections, which costs a third
+   * of a key.
+   */
+  readonly runs: Run<Item>[] = [];
+  readonly reports: FailureReports<Item>;
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   readonly #metrics: ControllerMetrics | undefined;
   readonly #terms: Terms;
-  /** The oldest first. In a map, settled runs survive most collections, which costs a third of a key. */
-  readonly #runs: Run<Item>[] = [];
   readonly #runLimits: RunLimits<Item>;
   readonly #failures: KeyFailures;
-  readonly #reports: FailureReports<Item>;
   readonly #turns: TurnBudget;
   /** Number of live workers, without those that wait for stuck runs. */
   #alive = 0;
-  #busy = 0;
 
   constructor(options: ResolvedControllerOptions<Item>, hooks: Hooks, terms: Terms) {
     const { name, clock, aging, fairBy, timeout, abortGrace } = options;
@@ -52,23 +55,10 @@ export class Workers<Item> {
     this.#terms = terms;
     this.#runLimits = { clock, timeout, abortGrace, onStuck: (run) => this.#replace(run) };
     this.#failures = new KeyFailures(options, hooks);
-    this.#reports = new FailureReports(options, hooks);
+    this.reports = new FailureReports(options, hooks);
     this.#turns = new TurnBudget(clock);
     const metrics = hooks.guarded("queueMetrics", options.queueMetrics, QUEUE_METRICS);
     this.queue = new Backlog<Task<Item>>({ name, clock, aging, fairBy, metrics });
-  }
-
-  get busy(): number {
-    return this.#busy;
-  }
-
-  get lastError(): ReconcileErrorStatus | undefined {
-    return this.#reports.last;
-  }
-
-  /** The runs that have not settled, the oldest first. */
-  get runs(): Iterable<Run<Item>> {
-    return this.#runs;
   }
 
   /** Whether no key is in flight, and none will begin unless it is added. */
@@ -98,19 +88,19 @@ export class Workers<Item> {
   /** Begins no further key and aborts the keys in flight. */
   abort(reason: unknown, abortGrace?: number): void {
     this.pauseState.close();
-    for (const run of this.#runs) run.abort("stop", reason, abortGrace);
+    for (const run of this.runs) run.abort("stop", reason, abortGrace);
   }
 
   /** Aborts the keys in flight under a term. */
   abortUnder(term: Leadership, reason: unknown): void {
-    for (const run of this.#runs) if (run.leadership === term) run.abort("stop", reason);
+    for (const run of this.runs) if (run.leadership === term) run.abort("stop", reason);
   }
 
   /** Resolves when no key is in flight under a term, but for stuck ones. */
   async finished(term: Leadership, signal?: AbortSignal): Promise<void> {
     const isInFlight = ({ leadership, state }: Run<Item>): boolean =>
       leadership === term && state !== "stuck";
-    while (this.#runs.some(isInFlight)) await this.changes.wait(signal);
+    while (this.runs.some(isInFlight)) await this.changes.wait(signal);
   }
 
   /** Resolves when no worker is alive: the queue is shut down and empty, or they are closed. */
@@ -172,8 +162,8 @@ export class Workers<Item> {
       this.#failures.forget(key);
     } else {
       const run = new Run(workItem, attempt, leadership, this.#runLimits);
-      this.#runs.push(run);
-      this.#busy++;
+      this.runs.push(run);
+      this.busy++;
       this.#metrics?.activeWorkers(1);
       return run;
     }
@@ -188,10 +178,10 @@ export class Workers<Item> {
     run.settle();
     const settled = outcomeOf(settlement, aborted, key, this.#options.maxRetryAfter);
     const outcome = settled.kind === "retry" ? this.#failures.counted(key, settled) : settled;
-    const place = this.#runs.indexOf(run);
+    const place = this.runs.indexOf(run);
     // Most often it is the oldest. A splice makes an array of what it removes.
-    if (place === 0) this.#runs.shift();
-    else this.#runs.splice(place, 1);
+    if (place === 0) this.runs.shift();
+    else this.runs.splice(place, 1);
     const { item } = workItem.record.item ?? workItem.item;
     switch (outcome.kind) {
       case "forget":
@@ -213,7 +203,7 @@ export class Workers<Item> {
         break;
     }
     workItem.done();
-    if ("error" in outcome) this.#reports.failed(run, outcome, item);
+    if ("error" in outcome) this.reports.failed(run, outcome, item);
     this.#metrics?.reconciled(outcome.label, now - run.startedAt, aborted === "timeout");
     this.#turns.spend(now);
     this.changes.resolveAll();
@@ -260,7 +250,7 @@ export class Workers<Item> {
 
   /** A worker is free. */
   #free(): void {
-    this.#busy--;
+    this.busy--;
     this.#metrics?.activeWorkers(-1);
   }
 }

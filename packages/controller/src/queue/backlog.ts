@@ -102,6 +102,9 @@ export type BacklogOptions = Omit<ResolvedWorkQueueOptions<never>, "keyOf" | "li
 
 /** The queue behind a `WorkQueue` and a controller: every key with its state, and who waits for keys. Its callers check. */
 export class Backlog<Item> {
+  /** Number of keys that are taken and not done. */
+  inFlight = 0;
+  isShutDown = false;
   /** Records of all keys that are not idle, and of the key that became idle last. */
   readonly #records = new Map<string, QueueItem<Item>>();
   /** Its record is kept for the same key, added again as soon as it is done, or for the next one (ADR 0045). */
@@ -120,10 +123,8 @@ export class Backlog<Item> {
   /** Whether the clock is read when a key is queued. A read costs as much as the rest (ADR 0045). */
   #isTimed: boolean;
   #isRanked = false;
-  #isShutDown = false;
   #hasEnded = false;
   #isServing = false;
-  #inFlight = 0;
   /** Number of keys that wait to be taken: queued, or in flight and added again. */
   #waiting = 0;
 
@@ -149,21 +150,13 @@ export class Backlog<Item> {
     return this.#delayed.size;
   }
 
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
-  get isShutDown(): boolean {
-    return this.#isShutDown;
-  }
-
   /** Queues a key in `after` milliseconds, or now. */
   add(key: string, item: Item, after = 0, priority = 0): void {
     if (after > 0) {
       this.#postpone(key, item, after, priority);
       return;
     }
-    if (this.#isShutDown) return;
+    if (this.isShutDown) return;
     if (priority !== 0) this.#rank();
     const record = this.#recordOf(key, item);
     const { state } = record;
@@ -179,7 +172,7 @@ export class Backlog<Item> {
   }
 
   #postpone(key: string, item: Item, delay: number, priority: number): void {
-    if (this.#isShutDown && isWaiting(this.#records.get(key)?.state)) return;
+    if (this.isShutDown && isWaiting(this.#records.get(key)?.state)) return;
     if (priority !== 0) this.#rank();
     const record = this.#recordOf(key, item);
     const { state } = record;
@@ -220,7 +213,7 @@ export class Backlog<Item> {
     const workItem = new IssuedWorkItem(record, record.item as Item, now, this);
     record.state = "processing";
     record.item = undefined;
-    this.#inFlight++;
+    this.inFlight++;
     this.#waiting--;
     if (this.#metrics !== undefined) this.#work.add(workItem);
     this.#metrics?.depth(-1, record.priority);
@@ -230,7 +223,7 @@ export class Backlog<Item> {
 
   finish(workItem: IssuedWorkItem<Item>): void {
     const { record } = workItem;
-    this.#inFlight--;
+    this.inFlight--;
     record.state = whenDone(record.state);
     if (record.state === "idle") this.#retire(record);
     else if (record.state === "queued") this.#ready.push(record);
@@ -258,8 +251,8 @@ export class Backlog<Item> {
 
   /** From now on nothing is added or becomes due. */
   shutDown(): void {
-    if (this.#isShutDown) return;
-    this.#isShutDown = true;
+    if (this.isShutDown) return;
+    this.isShutDown = true;
     this.#delayed.stop();
     this.#serve();
     this.#settleIdle();
@@ -291,18 +284,18 @@ export class Backlog<Item> {
 
   /** Whether no key is queued or in flight, nor delayed, unless it is shut down. */
   get #isIdle(): boolean {
-    const isAtRest = this.#waiting === 0 && this.#inFlight === 0;
-    return isAtRest && (this.#isShutDown || this.#delayed.size === 0);
+    const isAtRest = this.#waiting === 0 && this.inFlight === 0;
+    return isAtRest && (this.isShutDown || this.#delayed.size === 0);
   }
 
   /** Whether no key will be handed out any more. */
   get #isOver(): boolean {
-    return this.#isShutDown && this.#waiting === 0;
+    return this.isShutDown && this.#waiting === 0;
   }
 
   #settleIdle(): void {
     if (!this.#isIdle) return;
-    if (this.#isShutDown) this.#end();
+    if (this.isShutDown) this.#end();
     else this.#idles.resolveAll();
   }
 
