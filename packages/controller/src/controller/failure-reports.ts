@@ -1,8 +1,7 @@
-import { messageOf, RepeatedLines } from "@holdfast/kit";
+import { type Hooks, messageOf, RepeatedLines } from "@holdfast/kit";
 import type { CountedOutcome } from "../reconcile/outcome.ts";
 import type { ErrorOrigin, ResolvedControllerOptions } from "./controller-options.ts";
 import type { ReconcileErrorStatus } from "./controller-status.ts";
-import type { Hooks } from "./hooks.ts";
 import type { Run } from "./run.ts";
 
 /** Most lines about keys within a minute; all other failures share one line. */

@@ -1,7 +1,6 @@
-import { requireDelay, requireWhole } from "@holdfast/kit";
+import { type Hooks, requireDelay, requireWhole } from "@holdfast/kit";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { type CountedOutcome, limitRetries, type RetryOutcome } from "../reconcile/outcome.ts";
-import type { Hooks } from "./hooks.ts";
 
 /** Delay of a retry when the limiter fails, in milliseconds. */
 const DELAY_WITHOUT_LIMITER = 1_000;

@@ -1,6 +1,6 @@
+import type { Hooks } from "@holdfast/kit";
 import type { KeyShards, SlotLeadership } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";
-import type { Hooks } from "./hooks.ts";
 
 /** The terms of a run. Without a leadership and without slots keys begin under none. */
 export interface RunTerms {

@@ -1,4 +1,11 @@
-import { anything, callInOwnContext, type Kinds, read, requireString } from "@holdfast/kit";
+import {
+  anything,
+  callInOwnContext,
+  type Hooks,
+  type Kinds,
+  read,
+  requireString,
+} from "@holdfast/kit";
 import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metrics.ts";
 import type { Leadership } from "../leadership.ts";
 import { Backlog, type IssuedWorkItem } from "../queue/backlog.ts";
@@ -10,7 +17,6 @@ import { TurnBudget } from "../turn-budget.ts";
 import { Waiters } from "../waiters.ts";
 import type { ResolvedControllerOptions } from "./controller-options.ts";
 import { FailureReports } from "./failure-reports.ts";
-import type { Hooks } from "./hooks.ts";
 import { KeyFailures } from "./key-failures.ts";
 import { PauseState } from "./pause-state.ts";
 import { Run, type RunLimits } from "./run.ts";

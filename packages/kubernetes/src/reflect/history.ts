@@ -1,9 +1,8 @@
 import type { Clock } from "@holdfast/clock";
 import { findError } from "@holdfast/clock";
-import { messageOf, RepeatedLines } from "@holdfast/kit";
+import { type Hooks, messageOf, RepeatedLines } from "@holdfast/kit";
 import { ApiError } from "../client/api-error.ts";
 import type { WatchEvent } from "../client/watch-event.ts";
-import type { Hooks } from "./hooks.ts";
 import { type SessionEnd, type StepFacts, WATCH_PERIOD } from "./next-step.ts";
 import type { ReflectorErrorStatus } from "./reflector-status.ts";
 
