@@ -211,7 +211,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    */
   async get(signal?: AbortSignal): Promise<WorkItem<Item> | undefined> {
     requireUsable(signal);
-    return await this.#backlog.next(signal);
+    return this.#backlog.next(signal);
   }
 
   /** Iterates over work items until the queue is shut down and empty. Several loops may share a queue. */
