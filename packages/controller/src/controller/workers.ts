@@ -77,9 +77,9 @@ export class Workers<Item> {
     requireString("the key of an item", key);
     if (this.#terms.isForeign(key)) return;
     const task = { item, reason };
-    if (options === undefined) this.queue.add(key, task);
+    if (options === undefined) this.queue.add(key, task, 0, 0);
     else {
-      const { after, priority } = read("options", options, "add", ENQUEUE_OPTIONS);
+      const { after = 0, priority = 0 } = read("options", options, "add", ENQUEUE_OPTIONS);
       this.queue.add(key, task, after, priority);
     }
   }

@@ -150,8 +150,8 @@ export class Backlog<Item> {
     return this.#delayed.size;
   }
 
-  /** Queues a key in `after` milliseconds, or now. */
-  add(key: string, item: Item, after = 0, priority = 0): void {
+  /** Queues a key in `after` milliseconds, or now. No argument has a default value: each key would pay for it. */
+  add(key: string, item: Item, after: number, priority: number): void {
     if (after > 0) {
       this.#postpone(key, item, after, priority);
       return;

@@ -136,10 +136,10 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   add(item: Item, options?: AddOptions): void {
     const key = this.#keyOfItem(item);
     if (options === undefined) {
-      this.#backlog.add(key, item);
+      this.#backlog.add(key, item, 0, 0);
       return;
     }
-    const { after, priority } = read("options", options, "add", ADD_OPTIONS);
+    const { after = 0, priority = 0 } = read("options", options, "add", ADD_OPTIONS);
     this.#backlog.add(key, item, after, priority);
   }
 
@@ -158,7 +158,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    */
   retry(item: Item, options: Pick<AddOptions, "priority"> = {}): number {
     const key = this.#keyOfItem(item);
-    const { priority } = read("options", options, "retry", RETRY_OPTIONS);
+    const { priority = 0 } = read("options", options, "retry", RETRY_OPTIONS);
     const delay = requireDelay("the delay that options.limiter returns", this.#limiter.when(key));
     this.#backlog.add(key, this.#backlog.nextOf(key) ?? item, delay, priority);
     return delay;
