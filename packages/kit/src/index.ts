@@ -45,6 +45,7 @@ export {
 export { exponential, power } from "./exponential.ts";
 export { findModule, findProcess } from "./find-module.ts";
 export { Grid } from "./grid.ts";
+export { Hooks } from "./hooks.ts";
 export {
   abortSignal,
   above,

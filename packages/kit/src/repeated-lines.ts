@@ -19,7 +19,7 @@ export function withoutNumbers(text: string): string {
 }
 
 /** The part of a clock that is used. */
-interface MonotonicClock {
+export interface MonotonicClock {
   monotonic(): number;
 }
 

@@ -149,7 +149,7 @@ export async function searchSecrets(): Promise<void> {
   const root = await import("@holdfast/kubernetes");
   const testing = await import("@holdfast/fake-apiserver");
   const { FakeApi: Double } = testing;
-  const { Hooks } = await import("../src/reflect/hooks.ts");
+  const { Hooks } = await import("@holdfast/kit");
   const { HttpTransport } = await import("../src/transport/http-transport.ts");
   const { Registry } = await import("prom-client");
   for (const level of LEVELS) replace(silentLogger, level, searchPrinted);

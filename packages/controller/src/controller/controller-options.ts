@@ -23,7 +23,7 @@ import { ExponentialLimiter } from "../limit/exponential-limiter.ts";
 import { LimiterClock } from "../limit/limiter-clock.ts";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
 import { defaultLogger, type Logger } from "../logger.ts";
-import { QUEUE_METRICS, type QueueMetrics } from "../queue/work-queue-options.ts";
+import { itself, QUEUE_METRICS, type QueueMetrics } from "../queue/work-queue-options.ts";
 import type { Reconciler } from "../reconcile/reconcile.ts";
 import type { Source } from "../source/source.ts";
 import { ABORT_GRACE, GRACE } from "../stop-budget.ts";
@@ -280,8 +280,3 @@ export function requireSource<Item>(name: string, source: Source<Item>): void {
 }
 
 const ignore = (): void => {};
-
-/** Key of an item that is a string. The controller rejects any other key. */
-function itself(item: unknown): string {
-  return item as string;
-}

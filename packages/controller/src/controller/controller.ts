@@ -1,5 +1,5 @@
 import { LinkedController, onAbort } from "@holdfast/clock";
-import { holdOpen, requireSignal } from "@holdfast/kit";
+import { Hooks, holdOpen, requireSignal } from "@holdfast/kit";
 import { endsWithin } from "@holdfast/wait/limit";
 import { LeadershipLostError } from "../election/leadership-lost-error.ts";
 import type { KeyShards, SlotLeadership } from "../key-shards.ts";
@@ -16,7 +16,6 @@ import {
   resolveController,
 } from "./controller-options.ts";
 import type { ControllerState, ControllerStatus, InFlightStatus } from "./controller-status.ts";
-import { Hooks } from "./hooks.ts";
 import { leadSlot } from "./lead-slot.ts";
 import { Sources } from "./sources.ts";
 import { Terms } from "./terms.ts";
@@ -106,7 +105,7 @@ export class Controller<Item = string> implements AsyncDisposable {
     this.name = name;
     this.stopTimeout = resolved.grace + resolved.abortGrace;
     this.#options = resolved;
-    this.#hooks = new Hooks(logger, name, clock);
+    this.#hooks = new Hooks(logger, clock, "controller hook failed", { controller: name });
     this.#terms = new Terms(this.#hooks);
     this.#workers = new Workers(resolved, this.#hooks, this.#terms);
     this.#sources = new Sources({
@@ -295,7 +294,7 @@ export class Controller<Item = string> implements AsyncDisposable {
 
   /** Status as plain data: `JSON.stringify` it for a health endpoint. */
   status(): ControllerStatus<Item> {
-    const { queue, pauseState, busy, lastError } = this.#workers;
+    const { queue, pauseState, busy, reports } = this.#workers;
     const isPaused = this.#state === "running" && pauseState.is("paused");
     return {
       name: this.#options.name,
@@ -303,7 +302,7 @@ export class Controller<Item = string> implements AsyncDisposable {
       workers: { total: this.#options.workers, busy },
       queue: { size: queue.size, delayed: queue.delayed, inFlight: queue.inFlight },
       inFlight: this.#statusInFlight(),
-      lastError,
+      lastError: reports.last,
       sources: this.#sources.status(),
       drain: this.#drain,
     };

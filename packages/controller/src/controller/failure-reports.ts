@@ -1,22 +1,25 @@
-import { messageOf, RepeatedLines } from "@holdfast/kit";
+import { type Hooks, messageOf, RepeatedLines } from "@holdfast/kit";
 import type { CountedOutcome } from "../reconcile/outcome.ts";
 import type { ErrorOrigin, ResolvedControllerOptions } from "./controller-options.ts";
 import type { ReconcileErrorStatus } from "./controller-status.ts";
-import type { Hooks } from "./hooks.ts";
 import type { Run } from "./run.ts";
 
 /** Most lines about keys within a minute; all other failures share one line. */
 const MAX_LINES = 10_000;
+
+/** The outcome of a failure. */
+type Failed = Extract<CountedOutcome, { readonly error: unknown }>;
 
 /** What {@link FailureReports} need. */
 type ReportOptions<Item> = Pick<ResolvedControllerOptions<Item>, "clock" | "onError" | "onGiveUp">;
 
 /** Reports failed reconciles: to the log, to the hooks and to the status. */
 export class FailureReports<Item> {
+  /** The last failure. */
+  last: ReconcileErrorStatus | undefined = undefined;
   readonly #options: ReportOptions<Item>;
   readonly #hooks: Hooks;
   readonly #lines: RepeatedLines;
-  #last: ReconcileErrorStatus | undefined = undefined;
 
   constructor(options: ReportOptions<Item>, hooks: Hooks) {
     this.#options = options;
@@ -24,22 +27,13 @@ export class FailureReports<Item> {
     this.#lines = new RepeatedLines(options.clock, MAX_LINES);
   }
 
-  /** The last failure. */
-  get last(): ReconcileErrorStatus | undefined {
-    return this.#last;
-  }
-
-  settled(run: Run<Item>, outcome: CountedOutcome): void {
-    if ("error" in outcome) this.#failed(run, outcome);
-  }
-
-  #failed(run: Run<Item>, outcome: CountedOutcome & { readonly error: unknown }): void {
+  /** @param item - the latest that was added with the key */
+  failed(run: Run<Item>, outcome: Failed, item: Item): void {
     const { clock, onError, onGiveUp } = this.#options;
     const { key, attempt, reason } = run;
     const { error } = outcome;
-    const item = (run.newer ?? run.workItem.item).item;
     const message = messageOf(error);
-    this.#last = { key, message, at: clock.now() };
+    this.last = { key, message, at: clock.now() };
     const details = { key, attempt, reason, err: error };
     const isRetried = outcome.kind === "retry" && outcome.delay < Number.POSITIVE_INFINITY;
     if (isRetried) {

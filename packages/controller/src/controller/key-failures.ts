@@ -1,7 +1,6 @@
-import { requireDelay, requireWhole } from "@holdfast/kit";
+import { type Hooks, requireDelay, requireWhole } from "@holdfast/kit";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
-import { type CountedOutcome, limitRetries, type Outcome } from "../reconcile/outcome.ts";
-import type { Hooks } from "./hooks.ts";
+import { type CountedOutcome, limitRetries, type RetryOutcome } from "../reconcile/outcome.ts";
 
 /** Delay of a retry when the limiter fails, in milliseconds. */
 const DELAY_WITHOUT_LIMITER = 1_000;
@@ -27,11 +26,10 @@ export class KeyFailures {
     }
   }
 
-  /** The outcome, a retry with its delay. The limiter counts only failures that may be retried. */
-  counted(key: string, outcome: Outcome): CountedOutcome {
-    if (outcome.kind !== "retry") return outcome;
-    const delay = this.#count(key, outcome.delay);
-    return limitRetries({ ...outcome, delay }, this.of(key), this.#retries);
+  /** Counts a failure that may be retried: its outcome, a retry with its delay. */
+  counted(key: string, retry: RetryOutcome): CountedOutcome {
+    const delay = this.#count(key, retry.delay);
+    return limitRetries({ ...retry, delay }, this.of(key), this.#retries);
   }
 
   forget(key: string): void {

@@ -26,8 +26,10 @@ export interface SourceCall {
 
 /** What a start of a source reports to. */
 export interface Passage<Item> {
-  /** Whether an item is passed on. Called for each. */
-  readonly passes: (item: Item) => boolean;
+  /** Whether all items that exist were told. From then on each item is a change, and is passed on. */
+  readonly isComplete: boolean;
+  /** Whether an item is passed on before that. */
+  readonly isNew: (item: Item) => boolean;
   /** All items that exist were told. */
   readonly listed: () => void;
   /** The source has reported an error: its list may be tried again. */
@@ -48,10 +50,9 @@ export interface ReplaysOptions<Item> {
 }
 
 /** A start of the source, for some slots at first. */
-interface Start<Item> {
+interface Start<Item> extends Passage<Item> {
   readonly wants: (item: Item) => boolean;
   call: SourceCall | undefined;
-  /** Whether all items that exist were told. From then on each item is a change, and passes. */
   isComplete: boolean;
   /** When it is complete, if it reports nothing more. */
   quietAt: number;
@@ -140,18 +141,20 @@ export class Replays<Item> {
 
   #start(wants: Start<Item>["wants"]): void {
     const { clock, begin, isSharded } = this.#options;
-    const quietAt = clock.monotonic() + LONGEST_LIST;
-    // Without slots there is no other start.
-    const isComplete = !isSharded;
-    const start: Start<Item> = { wants, quietAt, isComplete, call: undefined, timer: undefined };
-    this.#starts.push(start);
-    const call = begin({
-      passes: (item) => start.isComplete || this.#isNew(start, item),
+    const start: Start<Item> = {
+      wants,
+      isComplete: !isSharded, // without slots there is no other start
+      isNew: (item) => this.#isNew(start, item),
       listed: () => this.#complete(start),
       failed: () => {
         start.quietAt = clock.monotonic() + LONGEST_LIST;
       },
-    });
+      quietAt: clock.monotonic() + LONGEST_LIST,
+      call: undefined,
+      timer: undefined,
+    };
+    this.#starts.push(start);
+    const call = begin(start);
     start.call = call;
     this.#calls.add(call);
     void call.ended.then(

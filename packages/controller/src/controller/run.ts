@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "@holdfast/clock";
 import { TimeoutError } from "@holdfast/wait";
 import type { Leadership } from "../leadership.ts";
-import { newerOf, type WorkItem } from "../queue/backlog.ts";
+import type { WorkItem } from "../queue/backlog.ts";
 import type { AbortCause } from "../reconcile/outcome.ts";
 import type { ReconcileRequest } from "../reconcile/reconcile.ts";
 import type { Task } from "./task.ts";
@@ -19,9 +19,8 @@ export interface RunLimits<Item> {
 export type RunState = "running" | "stopping" | "stuck" | "settled";
 
 /**
- * One call of a reconciler, as the reconciler sees it. It holds the work item of its key until it has
- * settled. The properties of the request are own fields, so that a copy has them; the signal would cost
- * too much.
+ * One call of a reconciler, as the reconciler sees it. The properties of the request are own fields, so that a copy has
+ * them; the signal would cost too much.
  */
 export class Run<Item> implements ReconcileRequest<Item> {
   readonly key: string;
@@ -29,9 +28,7 @@ export class Run<Item> implements ReconcileRequest<Item> {
   readonly attempt: number;
   readonly reason: string;
   readonly leadership: Leadership | undefined;
-  readonly #workItem: WorkItem<Task<Item>>;
   readonly #startedAt: number;
-  #newer: Task<Item> | undefined = undefined;
   #state: RunState = "running";
   #aborted: AbortCause = undefined;
   /** Created when the signal is first read: most reconciles with nothing to do never read it. */
@@ -51,7 +48,6 @@ export class Run<Item> implements ReconcileRequest<Item> {
     this.attempt = attempt;
     this.reason = workItem.item.reason;
     this.leadership = leadership;
-    this.#workItem = workItem;
     this.#startedAt = options.clock.monotonic();
     this.#options = options;
     const { clock, timeout } = options;
@@ -63,17 +59,8 @@ export class Run<Item> implements ReconcileRequest<Item> {
       );
   }
 
-  get workItem(): WorkItem<Task<Item>> {
-    return this.#workItem;
-  }
-
   get startedAt(): number {
     return this.#startedAt;
-  }
-
-  /** The task added with the key since it was taken; known once the run has settled. */
-  get newer(): Task<Item> | undefined {
-    return this.#newer;
   }
 
   get signal(): AbortSignal {
@@ -96,7 +83,6 @@ export class Run<Item> implements ReconcileRequest<Item> {
   /** The reconcile has returned or thrown. */
   settle(): void {
     this.#state = "settled";
-    this.#newer = newerOf(this.#workItem);
     this.#timer?.stop();
   }
 

@@ -32,14 +32,17 @@ const LATE_EVENT =
 
 /** Keeps one source running: restarts it when it fails. */
 export class SourceRunner<Item> {
+  /** Whether the data of the source is complete. */
+  isReady: boolean;
   readonly #source: Source<Item>;
   readonly #options: SourceRunnerOptions<Item>;
   #state: SourceState = "idle";
   #lateEvents: "none" | "reported" = "none";
   #starts = 0;
   #isClosed = false;
-  #isReady: boolean;
   #hasTold = false;
+  /** The signal of the run. */
+  #stop: AbortSignal | undefined;
   /** Whether the source starts again when a slot comes. */
   #isSharded = false;
   /** Defined while the source is started. */
@@ -49,12 +52,7 @@ export class SourceRunner<Item> {
   constructor(source: Source<Item>, options: SourceRunnerOptions<Item>) {
     this.#source = source;
     this.#options = options;
-    this.#isReady = source.ready === undefined;
-  }
-
-  /** Whether the data of the source is complete. */
-  get isReady(): boolean {
-    return this.#isReady;
+    this.isReady = source.ready === undefined;
   }
 
   /** The controller has stopped: later errors of the source are dropped. */
@@ -93,29 +91,27 @@ export class SourceRunner<Item> {
   /** Resolves when the source has ended, by itself or after the abort. */
   async run(stop: AbortSignal, isSharded: boolean): Promise<void> {
     this.#isSharded = isSharded;
+    this.#stop = stop;
     const { clock, random, signal: removal } = this.#options;
-    using life = new LinkedController(stop, ...(removal === undefined ? [] : [removal]));
-    const { signal } = life;
-    const end = new AbortController();
-    const subscription = onAbort(signal, (reason) => {
+    using end = new LinkedController(stop, ...(removal === undefined ? [] : [removal]));
+    onAbort(end.signal, () => {
       this.#state = this.#state === "running" ? "stopping" : "ended";
-      end.abort(reason);
     });
     const manager = new ExponentialBackoffManager({ ...RESTART, clock, random });
     const onError = (error: unknown): void => {
-      const restarts = !end.signal.aborted;
+      const restarts = !end.aborted;
       if (restarts) this.#state = "backing-off";
       this.#fail(error, restarts ? RESTARTING : "source failed while stopping");
     };
     const attempt = async (): Promise<void> => {
-      if (!this.#isReady) await this.#becomeReady(end.signal);
+      if (!this.isReady) await this.#becomeReady(end.signal);
       const others = this.#options.othersReady(end.signal);
       if (others !== undefined) await others;
-      await this.#start(end.signal, signal);
+      await this.#start(end.signal);
+      this.#state = "ended";
       end.abort();
     };
     await backoffUntil(attempt, manager, true, end.signal, { onError });
-    subscription[Symbol.dispose]();
     this.#state = "ended";
   }
 
@@ -124,20 +120,16 @@ export class SourceRunner<Item> {
     await this.#source.ready?.(signal);
     signal.throwIfAborted();
     this.#state = "idle";
-    this.#isReady = true;
+    this.isReady = true;
     this.#options.onReady();
   }
 
-  /**
-   * Starts the source, and anew at each replay. Resolves when it has ended, by itself or after the abort.
-   *
-   * @param stop - the signal of the controller
-   */
-  async #start(signal: AbortSignal, stop: AbortSignal): Promise<void> {
+  /** Starts the source, and anew at each replay. Resolves when it has ended, by itself or after the abort. */
+  async #start(signal: AbortSignal): Promise<void> {
     this.#starts++;
     this.#replays = new Replays<Item>(signal, {
       clock: this.#options.clock,
-      begin: (passage) => this.#begin(signal, stop, passage),
+      begin: (passage) => this.#begin(signal, passage),
       isSharded: this.#isSharded,
       onRest: () => {
         this.#state = "ended";
@@ -152,19 +144,29 @@ export class SourceRunner<Item> {
   }
 
   /** Starts the source once. */
-  #begin(signal: AbortSignal, stop: AbortSignal, passage: Passage<Item>): SourceCall {
+  #begin(signal: AbortSignal, passage: Passage<Item>): SourceCall {
     const attempt = new LinkedController(signal);
     const replaced = deferred<void>();
     let isReplaced = false;
     let isSynchronous = false;
     this.#state = "running";
-    const { clock, random } = this.#options;
+    const { clock, random, workers } = this.#options;
     const context = {
       clock,
       random,
       enqueue: (item: Item, options?: EnqueueOptions) => {
-        if (!attempt.aborted) this.#enqueue(item, options, passage);
-        else if (!isReplaced) this.#reportLateEvent(stop);
+        if (attempt.aborted) {
+          if (!isReplaced) this.#reportLateEvent();
+          return;
+        }
+        try {
+          if (!passage.isComplete && !passage.isNew(item)) return;
+          // Most items come without options, which then are not checked.
+          if (options === undefined) workers.add(item, this.#source.name);
+          else workers.add(item, options.reason ?? this.#source.name, { ...options });
+        } catch (error) {
+          this.#fail(error, "event of a source rejected");
+        }
       },
       failed: (error: unknown) => {
         passage.failed();
@@ -205,21 +207,10 @@ export class SourceRunner<Item> {
     this.#options.onTold();
   }
 
-  #enqueue(item: Item, options: EnqueueOptions | undefined, passage: Passage<Item>): void {
-    try {
-      if (!passage.passes(item)) return;
-      const { workers } = this.#options;
-      // Most items come without options, which then are not checked.
-      if (options === undefined) workers.add(item, this.#source.name);
-      else workers.add(item, options.reason ?? this.#source.name, { ...options });
-    } catch (error) {
-      this.#fail(error, "event of a source rejected");
-    }
-  }
-
   /** Reported once: a source that returns too early would otherwise lose every event silently. */
-  #reportLateEvent(stop: AbortSignal): void {
-    if (this.#lateEvents === "reported" || stop.aborted) return;
+  #reportLateEvent(): void {
+    const isStopped = this.#stop?.aborted === true || this.isRemoved;
+    if (this.#lateEvents === "reported" || isStopped) return;
     this.#lateEvents = "reported";
     this.#fail(new Error(LATE_EVENT), "source reported an error");
   }

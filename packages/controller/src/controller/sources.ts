@@ -20,6 +20,8 @@ export interface SourcesOptions<Item> {
 
 /** The sources of a controller. They begin together, when all of them are ready; those that are added later alone. */
 export class Sources<Item> {
+  /** Whether all were ready. */
+  hasBegun = false;
   readonly #options: SourcesOptions<Item>;
   readonly #runners: SourceRunner<Item>[] = [];
   /** Ends of the sources that were started. */
@@ -30,15 +32,9 @@ export class Sources<Item> {
   readonly #told = new Waiters<void>();
   /** Starts a source in the run. Undefined before it. */
   #start: ((runner: SourceRunner<Item>) => void) | undefined = undefined;
-  #hasBegun = false;
 
   constructor(options: SourcesOptions<Item>) {
     this.#options = options;
-  }
-
-  /** Whether all were ready. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
   }
 
   get areOver(): boolean {
@@ -65,7 +61,7 @@ export class Sources<Item> {
     const runner = new SourceRunner(source, {
       ...rest,
       signal: removal,
-      othersReady: (signal) => (this.#hasBegun ? undefined : this.#ready.wait(signal)),
+      othersReady: (signal) => (this.hasBegun ? undefined : this.#ready.wait(signal)),
       onReady: () => this.#begin(),
       onTold: () => this.#told.resolveAll(),
     });
@@ -110,8 +106,8 @@ export class Sources<Item> {
   }
 
   #begin(): void {
-    if (this.#hasBegun || !this.#runners.every(({ isReady }) => isReady)) return;
-    this.#hasBegun = true;
+    if (this.hasBegun || !this.#runners.every(({ isReady }) => isReady)) return;
+    this.hasBegun = true;
     this.#options.onBegin();
     this.#ready.resolveAll();
   }

@@ -1,6 +1,5 @@
 /** An item in the queue of a controller, and why it was added. */
 export interface Task<Item> {
-  readonly key: string;
   readonly item: Item;
   readonly reason: string;
 }

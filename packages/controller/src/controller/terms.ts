@@ -1,6 +1,6 @@
+import type { Hooks } from "@holdfast/kit";
 import type { KeyShards, SlotLeadership } from "../key-shards.ts";
 import type { Leadership } from "../leadership.ts";
-import type { Hooks } from "./hooks.ts";
 
 /** The terms of a run. Without a leadership and without slots keys begin under none. */
 export interface RunTerms {
@@ -36,9 +36,11 @@ export class Terms {
     // In a process that stood still, timers of work may fire before that of the term: without this question they would
     // begin work on a lease that another process holds. The leadership may be made by hand.
     let isHeld = false;
-    this.#hooks.call("leadership.isHeld", () => {
-      isHeld = leadership.isHeld;
-    });
+    try {
+      ({ isHeld } = leadership);
+    } catch (error) {
+      this.#hooks.failed("leadership.isHeld", error);
+    }
     if (!isHeld) this.#run.onExpired();
     return leadership;
   }

@@ -1,23 +1,22 @@
-import { anything, callInOwnContext, type Kinds, read, requireString } from "@holdfast/kit";
+import {
+  anything,
+  callInOwnContext,
+  type Hooks,
+  type Kinds,
+  read,
+  requireString,
+} from "@holdfast/kit";
 import { CONTROLLER_METRICS, type ControllerMetrics } from "../controller-metrics.ts";
 import type { Leadership } from "../leadership.ts";
-import { newerOf, type WorkItem } from "../queue/backlog.ts";
+import { Backlog, type IssuedWorkItem } from "../queue/backlog.ts";
 import { AFTER_A_TURN } from "../queue/delayed-items.ts";
-import { WorkQueue } from "../queue/work-queue.ts";
-import {
-  ADD_OPTIONS,
-  type KeyedWorkQueueOptions,
-  QUEUE_METRICS,
-  type WorkQueueArguments,
-} from "../queue/work-queue-options.ts";
+import { ADD_OPTIONS, QUEUE_METRICS } from "../queue/work-queue-options.ts";
 import { outcomeOf, type Settlement } from "../reconcile/outcome.ts";
 import type { EnqueueOptions } from "../source/source.ts";
 import { TurnBudget } from "../turn-budget.ts";
 import { Waiters } from "../waiters.ts";
 import type { ResolvedControllerOptions } from "./controller-options.ts";
-import type { ReconcileErrorStatus } from "./controller-status.ts";
 import { FailureReports } from "./failure-reports.ts";
-import type { Hooks } from "./hooks.ts";
 import { KeyFailures } from "./key-failures.ts";
 import { PauseState } from "./pause-state.ts";
 import { Run, type RunLimits } from "./run.ts";
@@ -29,62 +28,43 @@ export const ENQUEUE_OPTIONS: Kinds<EnqueueOptions> = { ...ADD_OPTIONS, reason: 
 /** The workers of a controller, its queue, and the keys in flight. */
 export class Workers<Item> {
   readonly pauseState: PauseState = new PauseState();
-  readonly queue: WorkQueue<Task<Item>>;
+  readonly queue: Backlog<Task<Item>>;
   /** Those who wait for the end of keys or workers. Woken whenever one may have ended, they look again. */
   readonly changes: Waiters<void> = new Waiters<void>();
   /** Whether the stop interrupted a reconcile. */
   hasInterrupted = false;
   /** Whether a key was taken and has not begun. */
   hasGivenBack = false;
+  /** Number of workers that reconcile, without those that wait for stuck runs. */
+  busy = 0;
+  /**
+   * The runs that have not settled, the oldest first. In a map, settled runs survive most collections, which costs a third
+   * of a key.
+   */
+  readonly runs: Run<Item>[] = [];
+  readonly reports: FailureReports<Item>;
   readonly #options: ResolvedControllerOptions<Item>;
   readonly #hooks: Hooks;
   readonly #metrics: ControllerMetrics | undefined;
   readonly #terms: Terms;
-  /** The oldest first. In a map, settled runs survive most collections, which costs a third of a key. */
-  readonly #runs: Run<Item>[] = [];
   readonly #runLimits: RunLimits<Item>;
   readonly #failures: KeyFailures;
-  readonly #reports: FailureReports<Item>;
   readonly #turns: TurnBudget;
   /** Number of live workers, without those that wait for stuck runs. */
   #alive = 0;
-  #busy = 0;
 
   constructor(options: ResolvedControllerOptions<Item>, hooks: Hooks, terms: Terms) {
-    const { name, clock, limiter, aging, fairBy, queueMetrics, timeout, abortGrace } = options;
+    const { name, clock, aging, fairBy, timeout, abortGrace } = options;
     this.#options = options;
     this.#hooks = hooks;
     this.#metrics = hooks.guarded("metrics", options.metrics, CONTROLLER_METRICS);
     this.#terms = terms;
     this.#runLimits = { clock, timeout, abortGrace, onStuck: (run) => this.#replace(run) };
     this.#failures = new KeyFailures(options, hooks);
-    this.#reports = new FailureReports(options, hooks);
+    this.reports = new FailureReports(options, hooks);
     this.#turns = new TurnBudget(clock);
-    const queue: KeyedWorkQueueOptions<Task<Item>> = {
-      name,
-      clock,
-      limiter,
-      aging,
-      fairBy,
-      metrics: hooks.guarded("queueMetrics", queueMetrics, QUEUE_METRICS),
-      keyOf: keyOfTask,
-    };
-    // The compiler cannot see that a task is never a string, because its item type is generic.
-    const args = [queue] as unknown as WorkQueueArguments<Task<Item>>;
-    this.queue = new WorkQueue<Task<Item>>(...args);
-  }
-
-  get busy(): number {
-    return this.#busy;
-  }
-
-  get lastError(): ReconcileErrorStatus | undefined {
-    return this.#reports.last;
-  }
-
-  /** The runs that have not settled, the oldest first. */
-  get runs(): Iterable<Run<Item>> {
-    return this.#runs;
+    const metrics = hooks.guarded("queueMetrics", options.queueMetrics, QUEUE_METRICS);
+    this.queue = new Backlog<Task<Item>>({ name, clock, aging, fairBy, metrics });
   }
 
   /** Whether no key is in flight, and none will begin unless it is added. */
@@ -96,12 +76,12 @@ export class Workers<Item> {
     const key = this.#options.keyOf(item);
     requireString("the key of an item", key);
     if (this.#terms.isForeign(key)) return;
-    if (options === undefined) {
-      this.queue.add({ key, item, reason });
-      return;
+    const task = { item, reason };
+    if (options === undefined) this.queue.add(key, task, 0, 0);
+    else {
+      const { after = 0, priority = 0 } = read("options", options, "add", ENQUEUE_OPTIONS);
+      this.queue.add(key, task, after, priority);
     }
-    const { after, priority } = read("options", options, "add", ENQUEUE_OPTIONS);
-    this.queue.add({ key, item, reason }, { after, priority });
   }
 
   start(): void {
@@ -114,19 +94,19 @@ export class Workers<Item> {
   /** Begins no further key and aborts the keys in flight. */
   abort(reason: unknown, abortGrace?: number): void {
     this.pauseState.close();
-    for (const run of this.#runs) run.abort("stop", reason, abortGrace);
+    for (const run of this.runs) run.abort("stop", reason, abortGrace);
   }
 
   /** Aborts the keys in flight under a term. */
   abortUnder(term: Leadership, reason: unknown): void {
-    for (const run of this.#runs) if (run.leadership === term) run.abort("stop", reason);
+    for (const run of this.runs) if (run.leadership === term) run.abort("stop", reason);
   }
 
   /** Resolves when no key is in flight under a term, but for stuck ones. */
   async finished(term: Leadership, signal?: AbortSignal): Promise<void> {
     const isInFlight = ({ leadership, state }: Run<Item>): boolean =>
       leadership === term && state !== "stuck";
-    while (this.#runs.some(isInFlight)) await this.changes.wait(signal);
+    while (this.runs.some(isInFlight)) await this.changes.wait(signal);
   }
 
   /** Resolves when no worker is alive: the queue is shut down and empty, or they are closed. */
@@ -161,7 +141,7 @@ export class Workers<Item> {
           settlement = { kind: "threw", error };
         }
         const wasStuck = run.state === "stuck";
-        this.#settle(run, settlement);
+        this.#settle(run, workItem, settlement);
         if (wasStuck) return;
         this.#free();
       }
@@ -177,19 +157,19 @@ export class Workers<Item> {
    * A run of the key, unless the key may not begin. No await and no call of the limiter may come between the last check
    * and the run, or an abort of all runs could miss it.
    */
-  #begin(workItem: WorkItem<Task<Item>>): Run<Item> | undefined {
+  #begin(workItem: IssuedWorkItem<Task<Item>>): Run<Item> | undefined {
     const { key, item, priority } = workItem;
     const attempt = this.#failures.of(key) + 1;
     const leadership = this.#terms.of(key); // may find the lease expired, which closes the workers
     if (this.pauseState.is("closed")) {
       this.hasGivenBack = true;
-      this.queue.add(newerOf(workItem) ?? item, { after: AFTER_A_TURN, priority });
+      this.queue.add(key, workItem.record.item ?? item, AFTER_A_TURN, priority);
     } else if (leadership === "foreign") {
       this.#failures.forget(key);
     } else {
       const run = new Run(workItem, attempt, leadership, this.#runLimits);
-      this.#runs.push(run);
-      this.#busy++;
+      this.runs.push(run);
+      this.busy++;
       this.#metrics?.activeWorkers(1);
       return run;
     }
@@ -198,16 +178,17 @@ export class Workers<Item> {
     return undefined;
   }
 
-  #settle(run: Run<Item>, settlement: Settlement): void {
+  #settle(run: Run<Item>, workItem: IssuedWorkItem<Task<Item>>, settlement: Settlement): void {
     const { key, aborted } = run;
     const now = this.#options.clock.monotonic();
     run.settle();
     const settled = outcomeOf(settlement, aborted, key, this.#options.maxRetryAfter);
-    const outcome = this.#failures.counted(key, settled);
-    const place = this.#runs.indexOf(run);
+    const outcome = settled.kind === "retry" ? this.#failures.counted(key, settled) : settled;
+    const place = this.runs.indexOf(run);
     // Most often it is the oldest. A splice makes an array of what it removes.
-    if (place === 0) this.#runs.shift();
-    else this.#runs.splice(place, 1);
+    if (place === 0) this.runs.shift();
+    else this.runs.splice(place, 1);
+    const { item } = workItem.record.item ?? workItem.item;
     switch (outcome.kind) {
       case "forget":
       case "drop":
@@ -216,36 +197,35 @@ export class Workers<Item> {
         break;
       case "requeueAfter":
         this.#failures.forget(key);
-        this.#again(run, "requeue", outcome.delay);
+        this.#again(workItem, "requeue", outcome.delay);
         break;
       case "interrupt":
         if (!this.#terms.isForeign(key)) this.hasInterrupted = true;
-        this.#again(run, "interrupted", 0);
+        this.#again(workItem, "interrupted", 0);
         break;
       case "retry":
         // With Infinity the key waits for the next event, which needs no place in the queue.
-        if (outcome.delay < Number.POSITIVE_INFINITY) this.#again(run, "retry", outcome.delay);
+        if (outcome.delay < Number.POSITIVE_INFINITY) this.#again(workItem, "retry", outcome.delay);
         break;
     }
-    run.workItem.done();
-    this.#reports.settled(run, outcome);
+    workItem.done();
+    if ("error" in outcome) this.reports.failed(run, outcome, item);
     this.#metrics?.reconciled(outcome.label, now - run.startedAt, aborted === "timeout");
     this.#turns.spend(now);
     this.changes.resolveAll();
   }
 
-  #again(run: Run<Item>, reason: string, delay: number): void {
-    if (this.#terms.isForeign(run.key)) {
-      this.#failures.forget(run.key);
-      return;
+  #again(workItem: IssuedWorkItem<Task<Item>>, reason: string, delay: number): void {
+    const { key, item, priority, record } = workItem;
+    if (this.#terms.isForeign(key)) this.#failures.forget(key);
+    else {
+      const task = record.item ?? { ...item, reason };
+      this.queue.add(key, task, Math.max(delay, AFTER_A_TURN), priority);
     }
-    const task = run.newer ?? { ...run.workItem.item, reason };
-    const { priority } = run.workItem;
-    this.queue.add(task, { after: Math.max(delay, AFTER_A_TURN), priority });
   }
 
   /** The next key for a worker; undefined when there will be none. */
-  async #next(): Promise<WorkItem<Task<Item>> | undefined> {
+  async #next(): Promise<IssuedWorkItem<Task<Item>> | undefined> {
     const { pauseState, queue } = this;
     while (!pauseState.is("closed")) {
       if (pauseState.is("paused")) {
@@ -253,7 +233,7 @@ export class Workers<Item> {
         continue;
       }
       try {
-        return queue.take() ?? (await queue.get(pauseState.signal));
+        return await queue.next(pauseState.signal);
       } catch {
         // Only a pause or the end stops this wait.
       }
@@ -276,11 +256,7 @@ export class Workers<Item> {
 
   /** A worker is free. */
   #free(): void {
-    this.#busy--;
+    this.busy--;
     this.#metrics?.activeWorkers(-1);
   }
-}
-
-function keyOfTask({ key }: { readonly key: string }): string {
-  return key;
 }

@@ -1,4 +1,6 @@
 import type { Clock, PassiveClock } from "@holdfast/clock";
+import { endsWithin } from "@holdfast/wait/limit";
+import { Waiters } from "../waiters.ts";
 import { DelayedItems } from "./delayed-items.ts";
 import { FairItems } from "./fair-items.ts";
 import {
@@ -12,7 +14,13 @@ import {
   whenPostponed,
 } from "./item-state.ts";
 import { ReadyItems } from "./ready-items.ts";
-import type { DelayedKey, QueueMetrics, WorkInFlight } from "./work-queue-options.ts";
+import type {
+  DrainOptions,
+  DrainReport,
+  QueueMetrics,
+  ResolvedWorkQueueOptions,
+  WorkInFlight,
+} from "./work-queue-options.ts";
 
 /**
  * A key taken from a queue, and the exclusive right to work on it.
@@ -57,15 +65,18 @@ export class IssuedWorkItem<Item> implements WorkItem<Item> {
   readonly key: string;
   readonly item: Item;
   readonly priority: number;
-  /** For the queue, until the item is done: afterwards the record may be another key's. */
+  /**
+   * Has the item that was added with the key since it was taken. Until the item is done: afterwards the record may be
+   * another key's.
+   */
   readonly record: QueueItem<Item>;
   /** When the item was taken, if the queue has metrics. */
   readonly startedAt: number;
   /** Undefined once the item is done. */
-  #finish: Finish<Item> | undefined;
+  #backlog: Backlog<Item> | undefined;
 
-  constructor(record: QueueItem<Item>, item: Item, startedAt: number, finish: Finish<Item>) {
-    this.#finish = finish;
+  constructor(record: QueueItem<Item>, item: Item, startedAt: number, backlog: Backlog<Item>) {
+    this.#backlog = backlog;
     this.record = record;
     this.key = record.key;
     this.item = item;
@@ -74,9 +85,9 @@ export class IssuedWorkItem<Item> implements WorkItem<Item> {
   }
 
   done(): void {
-    const finish = this.#finish;
-    this.#finish = undefined;
-    finish?.(this);
+    const backlog = this.#backlog;
+    this.#backlog = undefined;
+    backlog?.finish(this);
   }
 
   [Symbol.dispose](): void {
@@ -84,30 +95,16 @@ export class IssuedWorkItem<Item> implements WorkItem<Item> {
   }
 }
 
-/** The item added with the key since it was taken; undefined if there is none. Valid until it is done. */
-export function newerOf<Item>(workItem: WorkItem<Item>): Item | undefined {
-  return (workItem as IssuedWorkItem<Item>).record.item;
-}
+type MaybeWork<Item> = IssuedWorkItem<Item> | undefined;
 
-type Finish<Item> = (workItem: IssuedWorkItem<Item>) => void;
+/** Options for a {@link Backlog}, checked. */
+export type BacklogOptions = Omit<ResolvedWorkQueueOptions<never>, "keyOf" | "limiter">;
 
-/** Options for a {@link Backlog}. */
-export interface BacklogOptions<Item> {
-  readonly name: string;
-  readonly clock: Clock;
-  readonly aging: number;
-  /** The group of a key. Undefined if groups do not take turns. */
-  readonly fairBy: ((key: string) => string) | undefined;
-  /** Undefined if there are none: then the clock is not read for them. */
-  readonly metrics: QueueMetrics | undefined;
-  /** Called when keys have become due. */
-  readonly onDue: () => void;
-  /** Called when a work item is done; calls {@link Backlog.finish}. */
-  readonly onDone: (workItem: IssuedWorkItem<Item>) => void;
-}
-
-/** Every key of a queue and its state. Knows no promise: those are in the queue. */
+/** The queue behind a `WorkQueue` and a controller: every key with its state, and who waits for keys. Its callers check. */
 export class Backlog<Item> {
+  /** Number of keys that are taken and not done. */
+  inFlight = 0;
+  isShutDown = false;
   /** Records of all keys that are not idle, and of the key that became idle last. */
   readonly #records = new Map<string, QueueItem<Item>>();
   /** Its record is kept for the same key, added again as soon as it is done, or for the next one (ADR 0045). */
@@ -119,26 +116,28 @@ export class Backlog<Item> {
   readonly #work: InFlight;
   readonly #clock: Clock;
   readonly #metrics: QueueMetrics | undefined;
-  readonly #onDone: (workItem: IssuedWorkItem<Item>) => void;
+  /** Pending calls of `next`. */
+  readonly #nexts = new Waiters<MaybeWork<Item>>();
+  /** Pending calls of `idle` and `drain`. */
+  readonly #idles = new Waiters<void>();
   /** Whether the clock is read when a key is queued. A read costs as much as the rest (ADR 0045). */
   #isTimed: boolean;
   #isRanked = false;
-  #isClosed = false;
-  #inFlight = 0;
+  #hasEnded = false;
+  #isServing = false;
   /** Number of keys that wait to be taken: queued, or in flight and added again. */
   #waiting = 0;
 
-  constructor({ name, clock, aging, fairBy, metrics, onDue, onDone }: BacklogOptions<Item>) {
+  constructor({ name, clock, aging, fairBy, metrics }: BacklogOptions) {
     this.#clock = clock;
     this.#metrics = metrics;
-    this.#onDone = onDone;
     this.#isTimed = metrics !== undefined;
     this.#fair = fairBy === undefined ? undefined : new FairItems(aging, fairBy);
     this.#ready = this.#fair ?? new ReadyItems(aging);
     this.#work = new InFlight(clock);
     this.#delayed = new DelayedItems(clock, name, (now) => {
       this.#takeDue(now);
-      onDue();
+      this.#serve();
     });
     metrics?.watch(this.#work);
   }
@@ -147,28 +146,17 @@ export class Backlog<Item> {
     return this.#ready.size;
   }
 
-  /** Whether no key is queued, or will be when its work is done. */
-  get isEmpty(): boolean {
-    return this.#waiting === 0;
-  }
-
-  /** Whether no key is queued or in flight, nor delayed, unless it is closed. */
-  get isIdle(): boolean {
-    const isAtRest = this.#waiting === 0 && this.#inFlight === 0;
-    return isAtRest && (this.#isClosed || this.#delayed.size === 0);
-  }
-
   get delayed(): number {
     return this.#delayed.size;
   }
 
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
-  /** Queues a key now. */
-  add(key: string, item: Item, priority: number): void {
-    if (this.#isClosed) return;
+  /** Queues a key in `after` milliseconds, or now. No argument has a default value: each key would pay for it. */
+  add(key: string, item: Item, after: number, priority: number): void {
+    if (after > 0) {
+      this.#postpone(key, item, after, priority);
+      return;
+    }
+    if (this.isShutDown) return;
     if (priority !== 0) this.#rank();
     const record = this.#recordOf(key, item);
     const { state } = record;
@@ -180,11 +168,11 @@ export class Backlog<Item> {
     record.priority = isDelayed(state) ? Math.max(record.priority, priority) : priority;
     if (isDelayed(state)) this.#delayed.remove(record);
     this.#count(record, this.#now());
+    this.#serve();
   }
 
-  /** Queues a key in `delay` milliseconds, more than 0. */
-  postpone(key: string, item: Item, delay: number, priority: number): void {
-    if (this.#isClosed && isWaiting(this.#records.get(key)?.state)) return;
+  #postpone(key: string, item: Item, delay: number, priority: number): void {
+    if (this.isShutDown && isWaiting(this.#records.get(key)?.state)) return;
     if (priority !== 0) this.#rank();
     const record = this.#recordOf(key, item);
     const { state } = record;
@@ -214,17 +202,18 @@ export class Backlog<Item> {
     record.item = undefined;
     this.#delayed.remove(record);
     if (record.state === "idle") this.#retire(record);
+    this.#settleIdle();
     return true;
   }
 
-  take(): WorkItem<Item> | undefined {
+  take(): MaybeWork<Item> {
     const record = this.#ready.pop();
     if (record === undefined) return undefined;
     const now = this.#now();
-    const workItem = new IssuedWorkItem(record, record.item as Item, now, this.#onDone);
+    const workItem = new IssuedWorkItem(record, record.item as Item, now, this);
     record.state = "processing";
     record.item = undefined;
-    this.#inFlight++;
+    this.inFlight++;
     this.#waiting--;
     if (this.#metrics !== undefined) this.#work.add(workItem);
     this.#metrics?.depth(-1, record.priority);
@@ -234,7 +223,7 @@ export class Backlog<Item> {
 
   finish(workItem: IssuedWorkItem<Item>): void {
     const { record } = workItem;
-    this.#inFlight--;
+    this.inFlight--;
     record.state = whenDone(record.state);
     if (record.state === "idle") this.#retire(record);
     else if (record.state === "queued") this.#ready.push(record);
@@ -242,36 +231,97 @@ export class Backlog<Item> {
       this.#work.delete(workItem);
       this.#metrics.finished(this.#clock.monotonic() - workItem.startedAt);
     }
+    this.#serve();
+    this.#settleIdle();
+  }
+
+  /** The next key, or a promise of it; undefined once there will be none. It rejects with `signal.reason`. */
+  next(signal: AbortSignal | undefined): MaybeWork<Item> | Promise<MaybeWork<Item>> {
+    if (this.#nexts.size === 0) {
+      const next = this.take();
+      if (next !== undefined || this.#isOver) return next;
+    }
+    return this.#nexts.wait(signal);
+  }
+
+  /** Resolves when no key is queued or in flight, nor delayed, or when the queue has ended. */
+  async idle(signal: AbortSignal | undefined): Promise<void> {
+    if (!this.#isIdle && !this.#hasEnded) await this.#idles.wait(signal);
   }
 
   /** From now on nothing is added or becomes due. */
-  close(): void {
-    this.#isClosed = true;
+  shutDown(): void {
+    if (this.isShutDown) return;
+    this.isShutDown = true;
     this.#delayed.stop();
+    this.#serve();
+    this.#settleIdle();
   }
 
-  end(): void {
-    this.#metrics?.ended();
-  }
-
-  keysInFlight(): string[] {
-    const records = [...this.#records.values()];
-    return records.filter(({ state }) => state.startsWith("processing")).map(({ key }) => key);
-  }
-
-  /** The queued keys, and those added again while in flight. */
-  queuedKeys(): string[] {
-    const dirty = [...this.#records.values()].filter(({ state }) => state === "processing+dirty");
-    return [...this.#ready.keys(), ...dirty.map(({ key }) => key)];
-  }
-
-  keysDelayed(): DelayedKey<Item>[] {
+  /** Shuts down, and waits until the keys that are queued or in flight are done. */
+  async drain(options: DrainOptions): Promise<DrainReport<Item>> {
+    const { timeout = Number.POSITIVE_INFINITY, signal } = options;
+    this.shutDown();
+    const idle = (expired: AbortSignal): Promise<void> => this.#idles.wait(expired);
+    const limits = { signal, clock: this.#clock, label: "drain" };
+    if (!this.#isIdle) await endsWithin(idle, timeout, limits);
+    this.#end();
     const now = this.#clock.monotonic();
-    return this.#delayed.sorted().map((record) => ({
-      key: record.key,
-      item: record.item as Item,
-      after: Math.max(0, this.#delayed.deadlineOf(record) - now),
-    }));
+    const records = [...this.#records.values()];
+    const running = records.filter(({ state }) => state.startsWith("processing"));
+    const dirty = running.filter(({ state }) => state === "processing+dirty");
+    return {
+      finished: this.#isIdle,
+      running: running.map(keyOf),
+      queued: [...this.#ready.keys(), ...dirty.map(keyOf)],
+      delayed: this.#delayed.sorted().map((record) => ({
+        key: record.key,
+        item: record.item as Item,
+        after: Math.max(0, this.#delayed.deadlineOf(record) - now),
+      })),
+    };
+  }
+
+  /** Whether no key is queued or in flight, nor delayed, unless it is shut down. */
+  get #isIdle(): boolean {
+    const isAtRest = this.#waiting === 0 && this.inFlight === 0;
+    return isAtRest && (this.isShutDown || this.#delayed.size === 0);
+  }
+
+  /** Whether no key will be handed out any more. */
+  get #isOver(): boolean {
+    return this.isShutDown && this.#waiting === 0;
+  }
+
+  #settleIdle(): void {
+    if (!this.#isIdle) return;
+    if (this.isShutDown) this.#end();
+    else this.#idles.resolveAll();
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#metrics?.ended();
+    this.#idles.resolveAll();
+  }
+
+  /**
+   * Serves pending calls of `get` after the current synchronous code, so that priorities within one burst
+   * are honoured.
+   */
+  #serve(): void {
+    if (this.#isServing || this.#nexts.size === 0) return;
+    this.#isServing = true;
+    // Not queueMicrotask: the fake timers of a test runner may fake it.
+    void Promise.resolve().then(() => {
+      this.#isServing = false;
+      while (this.#nexts.size > 0) {
+        const next = this.take();
+        if (next === undefined && !this.#isOver) return;
+        this.#nexts.resolveFirst(next);
+      }
+    });
   }
 
   /** At the first use of a priority: from now on the waiting time of a key matters. */
@@ -339,6 +389,10 @@ export class Backlog<Item> {
     this.#lastIdle = record;
     if (last !== record && last?.state === "idle") this.#records.delete(last.key);
   }
+}
+
+function keyOf({ key }: { readonly key: string }): string {
+  return key;
 }
 
 /** Work items that are taken and not done, the oldest first. For metrics. */

@@ -7,8 +7,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 export const AFTER_A_TURN: number = Number.MIN_VALUE;
 
 /** Delayed entries behind one timer of the clock. */
-export class DelayedItems<Entry extends HeapEntry> {
-  readonly #heap = new TimerHeap<Entry>();
+export class DelayedItems<Entry extends HeapEntry> extends TimerHeap<Entry> {
   readonly #clock: Clock;
   readonly #label: string;
   readonly #onDue: (now: number) => void;
@@ -18,20 +17,12 @@ export class DelayedItems<Entry extends HeapEntry> {
   #isStopped = false;
   #sequence = 0;
 
-  /** `onDue` is called when an entry is due, and pops every entry with a deadline of `now` or before. */
+  /** `onDue` is called when an entry is due, and pops every entry with a deadline of `now` or before; nothing else does. */
   constructor(clock: Clock, label: string, onDue: (now: number) => void) {
+    super();
     this.#clock = clock;
     this.#label = label;
     this.#onDue = onDue;
-  }
-
-  get size(): number {
-    return this.#heap.size;
-  }
-
-  /** The earliest deadline; `Infinity` if there is none. */
-  get deadline(): number {
-    return this.#heap.deadline;
   }
 
   add(entry: Entry, delay: number): void {
@@ -41,8 +32,8 @@ export class DelayedItems<Entry extends HeapEntry> {
   /** Moves an entry that is in to an earlier deadline; a later one changes nothing. */
   advance(entry: Entry, delay: number): void {
     const deadline = this.#deadlineAfter(delay);
-    if (deadline >= this.#heap.deadlineOf(entry)) return;
-    this.#heap.remove(entry);
+    if (deadline >= this.deadlineOf(entry)) return;
+    super.remove(entry);
     this.#push(entry, deadline);
   }
 
@@ -53,28 +44,14 @@ export class DelayedItems<Entry extends HeapEntry> {
   }
 
   #push(entry: Entry, deadline: number): void {
-    this.#heap.push(entry, deadline, this.#sequence++);
+    this.push(entry, deadline, this.#sequence++);
     // Nearly always false, and cheaper to ask here: V8 then inlines all that adding a key takes.
     if (deadline < this.#armedFor) this.#arm();
   }
 
-  remove(entry: Entry): void {
-    this.#heap.remove(entry);
+  override remove(entry: Entry): void {
+    super.remove(entry);
     this.#arm();
-  }
-
-  /** Takes the earliest out. To be called by `onDue`, after which the timer is armed again. */
-  pop(): Entry {
-    return this.#heap.pop();
-  }
-
-  deadlineOf(entry: Entry): number {
-    return this.#heap.deadlineOf(entry);
-  }
-
-  /** All entries, the earliest first. */
-  sorted(): Entry[] {
-    return this.#heap.sorted();
   }
 
   /** From now on nothing becomes due; the entries stay. */
@@ -85,7 +62,7 @@ export class DelayedItems<Entry extends HeapEntry> {
 
   /** Holds the timer to the earliest deadline. */
   #arm(): void {
-    const deadline = this.#isStopped ? NEVER : this.#heap.deadline;
+    const deadline = this.#isStopped ? NEVER : this.deadline;
     if (deadline === this.#armedFor) return;
     this.#armedFor = deadline;
     if (deadline === NEVER) {

@@ -124,8 +124,8 @@ export function resolveWorkQueue<Item>(
   return { name, keyOf, limiter, clock, metrics, aging, fairBy };
 }
 
-/** Key of an item that is a string. The queue rejects any other key. */
-function itself(item: unknown): string {
+/** Key of an item that is a string. Queues and controllers reject any other key. */
+export function itself(item: unknown): string {
   return item as string;
 }
 

@@ -1,4 +1,3 @@
-import type { Clock } from "@holdfast/clock";
 import {
   abortSignal,
   finite,
@@ -9,9 +8,7 @@ import {
   requireSignal,
   requireString,
 } from "@holdfast/kit";
-import { endsWithin } from "@holdfast/wait/limit";
 import type { RateLimiter } from "../limit/rate-limiter.ts";
-import { Waiters } from "../waiters.ts";
 import { Backlog, type WorkItem } from "./backlog.ts";
 import {
   ADD_OPTIONS,
@@ -88,16 +85,8 @@ export const DRAIN_OPTIONS: Kinds<DrainOptions> = {
  */
 export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, AsyncDisposable {
   readonly #backlog: Backlog<Item>;
-  readonly #clock: Clock;
   readonly #limiter: RateLimiter;
   readonly #keyOf: (item: Item) => string;
-  /** Pending calls of `get`. */
-  readonly #gets = new Waiters<WorkItem<Item> | undefined>();
-  /** Pending calls of `idle` and `drain`. */
-  readonly #idles = new Waiters<void>();
-  #isShutDown = false;
-  #hasEnded = false;
-  #isServing = false;
 
   /**
    * @param args - see {@link WorkQueueOptions}
@@ -108,16 +97,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     const { keyOf, limiter, ...rest } = resolveWorkQueue<Item>(options);
     this.#keyOf = keyOf;
     this.#limiter = limiter;
-    this.#clock = rest.clock;
-    this.#backlog = new Backlog<Item>({
-      ...rest,
-      onDue: () => this.#serve(),
-      onDone: (workItem) => {
-        this.#backlog.finish(workItem);
-        this.#serve();
-        this.#settleIdle();
-      },
-    });
+    this.#backlog = new Backlog<Item>(rest);
   }
 
   /** Number of queued keys. */
@@ -137,7 +117,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
 
   /** Whether {@link WorkQueue.shutDown} or {@link WorkQueue.drain} was called. */
   get isShutDown(): boolean {
-    return this.#isShutDown;
+    return this.#backlog.isShutDown;
   }
 
   /**
@@ -156,12 +136,11 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
   add(item: Item, options?: AddOptions): void {
     const key = this.#keyOfItem(item);
     if (options === undefined) {
-      this.#backlog.add(key, item, 0);
-      this.#serve();
+      this.#backlog.add(key, item, 0, 0);
       return;
     }
     const { after = 0, priority = 0 } = read("options", options, "add", ADD_OPTIONS);
-    this.#add(key, item, Math.max(after, 0), priority);
+    this.#backlog.add(key, item, after, priority);
   }
 
   /**
@@ -181,7 +160,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     const key = this.#keyOfItem(item);
     const { priority = 0 } = read("options", options, "retry", RETRY_OPTIONS);
     const delay = requireDelay("the delay that options.limiter returns", this.#limiter.when(key));
-    this.#add(key, this.#backlog.nextOf(key) ?? item, delay, priority);
+    this.#backlog.add(key, this.#backlog.nextOf(key) ?? item, delay, priority);
     return delay;
   }
 
@@ -211,9 +190,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    * @throws TypeError if the item's key is not a string
    */
   cancel(item: Item): boolean {
-    const wasDelayed = this.#backlog.cancel(this.#keyOfItem(item));
-    this.#settleIdle();
-    return wasDelayed;
+    return this.#backlog.cancel(this.#keyOfItem(item));
   }
 
   /**
@@ -234,11 +211,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    */
   async get(signal?: AbortSignal): Promise<WorkItem<Item> | undefined> {
     requireUsable(signal);
-    if (this.#gets.size === 0) {
-      const next = this.#backlog.take();
-      if (next !== undefined || this.#isOver) return next;
-    }
-    return this.#gets.wait(signal);
+    return this.#backlog.next(signal);
   }
 
   /** Iterates over work items until the queue is shut down and empty. Several loops may share a queue. */
@@ -283,7 +256,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    */
   async idle(signal?: AbortSignal): Promise<void> {
     requireUsable(signal);
-    if (!this.#backlog.isIdle && !this.#hasEnded) await this.#idles.wait(signal);
+    return this.#backlog.idle(signal);
   }
 
   /**
@@ -291,11 +264,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    * and so are keys that were added again while in flight. A second call does nothing.
    */
   shutDown(): void {
-    if (this.#isShutDown) return;
-    this.#isShutDown = true;
-    this.#backlog.close();
-    this.#serve();
-    this.#settleIdle();
+    this.#backlog.shutDown();
   }
 
   /**
@@ -325,19 +294,7 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
    * ```
    */
   async drain(options: DrainOptions = {}): Promise<DrainReport<Item>> {
-    const given = read("options", options, "drain", DRAIN_OPTIONS);
-    const { timeout = Number.POSITIVE_INFINITY, signal } = given;
-    this.shutDown();
-    const idle = (expired: AbortSignal): Promise<void> => this.#idles.wait(expired);
-    const limits = { signal, clock: this.#clock, label: "drain" };
-    if (!this.#backlog.isIdle) await endsWithin(idle, timeout, limits);
-    this.#end();
-    return {
-      finished: this.#backlog.isIdle,
-      running: this.#backlog.keysInFlight(),
-      queued: this.#backlog.queuedKeys(),
-      delayed: this.#backlog.keysDelayed(),
-    };
+    return this.#backlog.drain(read("options", options, "drain", DRAIN_OPTIONS));
   }
 
   /** Same as {@link WorkQueue.drain}, for `await using`. */
@@ -345,53 +302,10 @@ export class WorkQueue<Item = string> implements AsyncIterable<WorkItem<Item>>, 
     await this.drain();
   }
 
-  /** Whether no key will be handed out any more. */
-  get #isOver(): boolean {
-    return this.#isShutDown && this.#backlog.isEmpty;
-  }
-
-  #settleIdle(): void {
-    if (!this.#backlog.isIdle) return;
-    if (this.#isShutDown) this.#end();
-    else this.#idles.resolveAll();
-  }
-
-  #end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#backlog.end();
-    this.#idles.resolveAll();
-  }
-
   #keyOfItem(item: Item): string {
     const key = this.#keyOf(item);
     requireString("the key of an item", key);
     return key;
-  }
-
-  #add(key: string, item: Item, delay: number, priority: number): void {
-    if (delay > 0) {
-      // Nothing is queued by this, so no pending `get` can be served.
-      this.#backlog.postpone(key, item, delay, priority);
-      return;
-    }
-    this.#backlog.add(key, item, priority);
-    this.#serve();
-  }
-
-  /**
-   * Serves pending calls of `get` after the current synchronous code, so that priorities within one burst
-   * are honoured.
-   */
-  #serve(): void {
-    if (this.#isServing || this.#gets.size === 0) return;
-    this.#isServing = true;
-    // Not queueMicrotask: the fake timers of a test runner may fake it.
-    void Promise.resolve().then(() => {
-      this.#isServing = false;
-      while (this.#gets.size > 0 && (this.#backlog.size > 0 || this.#isOver))
-        this.#gets.resolveFirst(this.#backlog.take());
-    });
   }
 }
 

@@ -3,27 +3,19 @@ import type { CachedObject, KubeObject, StoredObject } from "../object/kube-obje
 import type { Resource } from "../object/resource.ts";
 import type { ServerObject } from "../object/server-object.ts";
 
-/** Options for an {@link ObjectShape}. */
+/** Options for {@link shapeOf}. */
 export interface ObjectShapeOptions {
   readonly resource: Resource;
   readonly transform: (object: StoredObject<KubeObject>) => KubeObject;
 }
 
-/** How an object of the server becomes one of the cache. */
-export class ObjectShape {
-  readonly #options: ObjectShapeOptions;
+/** How an object of the server, which no other code holds, becomes one of the cache. */
+export type ObjectShape = (object: ServerObject) => CachedObject;
 
-  constructor(options: ObjectShapeOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * @param object - an object that no other code holds
-   * @throws the error of `transform`; TypeError if it changed a field that identifies the object
-   */
-  toCached(object: ServerObject): CachedObject {
-    const { resource, transform } = this.#options;
-    const { apiVersion, kind, metadataOnly } = resource;
+/** @returns a shape that throws the error of `transform`, and a TypeError if that changed a field that identifies the object */
+export function shapeOf({ resource, transform }: ObjectShapeOptions): ObjectShape {
+  const { apiVersion, kind, metadataOnly } = resource;
+  return function toCached(object) {
     const { metadata } = object;
     const { name, namespace, uid, resourceVersion, managedFields } = metadata;
     const isTyped = object.apiVersion === apiVersion && object.kind === kind;
@@ -45,7 +37,7 @@ export class ObjectShape {
       );
     keepApplyEntries(shaped as CachedObject, managedFields);
     return freezeDeep(shaped as CachedObject);
-  }
+  };
 }
 
 /** The default transform. `managedFields` are a third of most objects, and reconcilers do not read them. */

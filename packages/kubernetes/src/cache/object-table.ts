@@ -5,6 +5,9 @@ import { type OnRejected, Rejections } from "./rejections.ts";
 
 const NOWHERE: ReadonlySet<string> = new Set();
 
+/** How many deleted UIDs are remembered, for responses of writes that come later than the deletion. */
+const MAX_GONE = 1_000;
+
 /** Cached objects by key, with their indexes and the listeners for their changes. */
 export class ObjectTable {
   /** The objects that an index function or `transform` rejects. */
@@ -12,6 +15,8 @@ export class ObjectTable {
   readonly #objects = new Map<string, CachedObject>();
   readonly #indexes = new Map<string, ObjectIndex>();
   readonly #listeners = new Set<(change: ObjectChange) => void>();
+  /** UIDs of objects that are gone, the oldest first. */
+  readonly #gone = new Set<string>();
 
   constructor(onRejected: OnRejected) {
     this.rejections = new Rejections(onRejected);
@@ -58,6 +63,7 @@ export class ObjectTable {
       if (type === "deleted") {
         this.#objects.delete(key);
         this.rejections.forget(key);
+        this.leave(object.metadata.uid);
       } else this.#objects.set(key, object);
       for (const [which, index] of indexes.entries()) {
         const computed = values[at]?.[which];
@@ -66,6 +72,19 @@ export class ObjectTable {
       }
     }
     for (const change of changes) for (const listener of this.#listeners) listener(change);
+  }
+
+  /** Remembers that an object is gone. */
+  leave(uid: string): void {
+    this.#gone.delete(uid); // so that it becomes the youngest
+    this.#gone.add(uid);
+    const [oldest] = this.#gone;
+    if (oldest !== undefined && this.#gone.size > MAX_GONE) this.#gone.delete(oldest);
+  }
+
+  /** Whether an object was there, or is known to be gone. */
+  hasLeft(uid: string): boolean {
+    return this.#gone.has(uid);
   }
 
   /** Forgets all objects and listeners, and reports nothing. */
@@ -80,6 +99,6 @@ export class ObjectTable {
 
   #valuesOf(index: ObjectIndex, key: string, object: CachedObject): ReadonlySet<string> {
     const by = `options.indexes["${index.name}"]`;
-    return this.rejections.attempt(key, by, () => index.compute(object)) ?? NOWHERE;
+    return this.rejections.attempt(key, by, (one) => index.compute(one), object) ?? NOWHERE;
   }
 }

@@ -73,7 +73,7 @@ export class OwnWrites {
   }
 
   isDeleted(uid: string): boolean {
-    return this.#tombstones.get(uid) !== undefined;
+    return this.#tombstones.has(uid);
   }
 
   /** Whether a write as new as `version` is remembered. */
@@ -85,7 +85,7 @@ export class OwnWrites {
   /** Whether to drop an event, because the cache is newer. Forgets the writes that the event confirms. */
   drops(event: { type: string; key: string; uid: string; version: string }): boolean {
     const { type, key, uid, version } = event;
-    if (this.isDeleted(uid)) {
+    if (this.#tombstones.has(uid)) {
       if (type === "DELETED") this.#tombstones.delete(uid);
       return true;
     }

@@ -19,9 +19,14 @@ export class Rejections {
   }
 
   /** The result of the function, or undefined if it throws. An error is reported once, until it succeeds. */
-  attempt<T>(key: string, by: string, work: () => T): T | undefined {
+  attempt<Argument, Result>(
+    key: string,
+    by: string,
+    work: (argument: Argument) => Result,
+    argument: Argument,
+  ): Result | undefined {
     try {
-      const result = work();
+      const result = work(argument);
       const functions = this.#rejected.get(key);
       if (functions?.delete(by) === true && functions.size === 0) this.#rejected.delete(key);
       return result;

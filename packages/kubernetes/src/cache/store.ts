@@ -2,7 +2,7 @@ import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf, type ObjectName } from "../object/object-ref.ts";
 import { compareVersions, isOlder } from "../object/resource-version.ts";
 import type { ServerObject } from "../object/server-object.ts";
-import { changesBetween, deletion, type ObjectChange } from "./change.ts";
+import { changesBetween, deletion } from "./change.ts";
 import { difference } from "./difference.ts";
 import type { ObjectShape } from "./object-shape.ts";
 import { ObjectTable } from "./object-table.ts";
@@ -29,22 +29,22 @@ export type Consistency =
   /** The watch has passed an own write and not shown it. */
   | "missed-write";
 
-/** How many deleted UIDs are remembered, for responses of writes that come later than the deletion. */
-const MAX_GONE = 1_000;
-
-/** The objects of one reflector: those that its lists and its watch showed, and own writes before that. */
+/**
+ * The objects of one reflector: those that its lists and its watch showed, and own writes before that. Other files only read
+ * its fields.
+ */
 export class Store {
   readonly table: ObjectTable;
+  /** The version that the watch has come to. Undefined before the first list. */
+  version: string | undefined = undefined;
+  /** Whether a list has been complete. */
+  hasSynced = false;
   readonly #shape: ObjectShape;
   readonly #scope: Scope;
   readonly #own = new OwnWrites();
-  /** UIDs of objects that left this store, the oldest first. */
-  readonly #gone = new Set<string>();
-  #version: string | undefined = undefined;
   /** Version of the last list, which has everything up to it: an object that is not there has left. */
   #listed = "";
   #isListing = false;
-  #hasSynced = false;
   /** Whether the server went back to an older state: until the next list, equal versions may be of two histories. */
   #isRolledBack = false;
 
@@ -52,16 +52,6 @@ export class Store {
     this.table = new ObjectTable(onRejected);
     this.#shape = shape;
     this.#scope = scope;
-  }
-
-  /** The version that the watch has come to. Undefined before the first list. */
-  get version(): string | undefined {
-    return this.#version;
-  }
-
-  /** Whether a list has been complete. */
-  get hasSynced(): boolean {
-    return this.#hasSynced;
   }
 
   /** How many own writes the watch has not shown yet. */
@@ -98,21 +88,21 @@ export class Store {
   replace(items: Map<string, CachedObject>, version: string): void {
     const { objects, rejections } = this.table;
     this.#own.amend(items, version, objects);
-    this.#commit(difference(objects, items, !this.#hasSynced));
+    this.table.commit(difference(objects, items, !this.hasSynced));
     rejections.endList(items);
-    this.#version = version;
+    this.version = version;
     this.#listed = version;
     this.#isListing = false;
-    this.#hasSynced = true;
+    this.hasSynced = true;
     this.#isRolledBack = false;
   }
 
   /** Takes an event of the watch. */
   apply({ type, object }: ObjectEvent): Consistency {
     const { uid, resourceVersion: version } = object.metadata;
-    if (isOlder(version, this.#version ?? "")) return "rollback";
+    if (isOlder(version, this.version ?? "")) return "rollback";
     const key = keyOf(object);
-    if (type === "DELETED") this.#forget(uid);
+    if (type === "DELETED") this.table.leave(uid);
     if (!this.#own.drops({ type, key, uid, version })) {
       if (type === "DELETED") this.#remove(key, object);
       else this.#put(key, object);
@@ -122,7 +112,7 @@ export class Store {
 
   /** Takes a bookmark: the watch has shown everything up to this version. */
   bookmark(version: string): Consistency {
-    if (isOlder(version, this.#version ?? "")) return "rollback";
+    if (isOlder(version, this.version ?? "")) return "rollback";
     const isMissed = this.#own.bookmark();
     return isMissed ? "missed-write" : this.#advance(version);
   }
@@ -132,7 +122,7 @@ export class Store {
    * caller. A write that the watch has already delivered changes nothing.
    */
   write(write: OwnWrite): Consistency {
-    const isFollowed = this.#version !== undefined || this.#isListing;
+    const isFollowed = this.version !== undefined || this.#isListing;
     if (!isFollowed || !this.#scope.isKnown) return "consistent";
     if (write.type === "stored") return this.#store(write.object);
     if (this.#scope.coversName(write.name))
@@ -147,11 +137,11 @@ export class Store {
     // A later write was answered first, and its event is still to come.
     if (this.#own.isPending(key, version)) return "consistent";
     const old = this.table.get(key);
-    if (this.#version !== undefined && !isOlder(this.#version, version))
+    if (this.version !== undefined && !isOlder(this.version, version))
       return this.#storeLate(key, object);
     const isShown = this.#scope.covers(object);
     if (isShown) this.#put(key, ownCopy(object));
-    else if (old !== undefined) this.#commit([deletion(key, old, old, false)]);
+    else if (old !== undefined) this.table.commit([deletion(key, old, old, false)]);
     this.#own.write(key, { uid, version, isShown }, isShown || old !== undefined);
     return "consistent";
   }
@@ -163,11 +153,11 @@ export class Store {
     const { uid, resourceVersion } = object.metadata;
     const isMissed =
       old === undefined
-        ? isShown && !this.#gone.has(uid) && isOlder(this.#listed, resourceVersion)
+        ? isShown && !this.table.hasLeft(uid) && isOlder(this.#listed, resourceVersion)
         : isLater(object, old);
     if (!isMissed) return "consistent";
     if (isShown) this.#put(key, ownCopy(object));
-    else if (old !== undefined) this.#commit([deletion(key, old, old, false)]);
+    else if (old !== undefined) this.table.commit([deletion(key, old, old, false)]);
     return "missed-write";
   }
 
@@ -181,14 +171,15 @@ export class Store {
   #delete(key: string, uid: string): void {
     const old = this.table.get(key);
     const isCached = old?.metadata.uid === uid;
-    this.#forget(uid);
+    this.table.leave(uid);
     this.#own.delete(key, uid, isCached);
-    if (isCached) this.#commit([deletion(key, old, old, false)]);
+    if (isCached) this.table.commit([deletion(key, old, old, false)]);
   }
 
   #put(key: string, object: ServerObject): void {
     const admitted = this.admit(key, object);
-    if (admitted !== undefined) this.#commit(changesBetween(key, this.table.get(key), admitted));
+    if (admitted !== undefined)
+      this.table.commit(changesBetween(key, this.table.get(key), admitted));
   }
 
   #remove(key: string, object: ServerObject): void {
@@ -199,29 +190,15 @@ export class Store {
     }
     const isSame = old.metadata.uid === object.metadata.uid;
     const last = isSame ? this.#shaped(key, object) : undefined;
-    this.#commit([deletion(key, old, last ?? old, !isSame)]);
+    this.table.commit([deletion(key, old, last ?? old, !isSame)]);
   }
 
   #shaped(key: string, object: ServerObject): CachedObject | undefined {
-    const { rejections } = this.table;
-    return rejections.attempt(key, "options.transform", () => this.#shape.toCached(object));
-  }
-
-  #commit(changes: readonly ObjectChange[]): void {
-    for (const { type, object } of changes)
-      if (type === "deleted") this.#forget(object.metadata.uid);
-    this.table.commit(changes);
-  }
-
-  #forget(uid: string): void {
-    this.#gone.delete(uid); // so that it becomes the youngest
-    this.#gone.add(uid);
-    const [oldest] = this.#gone;
-    if (oldest !== undefined && this.#gone.size > MAX_GONE) this.#gone.delete(oldest);
+    return this.table.rejections.attempt(key, "options.transform", this.#shape, object);
   }
 
   #advance(version: string): Consistency {
-    this.#version = version;
+    this.version = version;
     return this.#own.pass(version) ? "missed-write" : "consistent";
   }
 }

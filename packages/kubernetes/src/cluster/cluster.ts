@@ -1,16 +1,16 @@
 import { aborted, LinkedController } from "@holdfast/clock";
 import type { Runnable, RunOptions } from "@holdfast/controller";
-import { holdOpen, requireSignal } from "@holdfast/kit";
-import { ObjectShape } from "../cache/object-shape.ts";
+import { Hooks, holdOpen, requireSignal } from "@holdfast/kit";
+import { shapeOf } from "../cache/object-shape.ts";
 import { Scope } from "../cache/scope.ts";
 import { Store } from "../cache/store.ts";
 import type { ClientWrite } from "../client/client-write.ts";
 import { KubeClient } from "../client/kube-client.ts";
 import type { WriteHooks } from "../client/kube-client-options.ts";
+import { KUBERNETES_METRICS } from "../kubernetes-metrics.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 import type { Resource } from "../object/resource.ts";
 import { catchUp, sync } from "../reflect/catch-up.ts";
-import { Hooks } from "../reflect/hooks.ts";
 import { Progress } from "../reflect/progress.ts";
 import { Reflector, type ReflectorSettings } from "../reflect/reflector.ts";
 import { runRef } from "../run-ref.ts";
@@ -101,8 +101,9 @@ export class Cluster implements Runnable {
       { onWrite, beforeWrite },
     );
     this.#options = resolved;
-    const hooks = new Hooks(logger, metrics, clock);
-    this.#settings = { ...resolved, hooks, progress: this.#progress };
+    const hooks = new Hooks(logger, clock, "metrics failed");
+    const guarded = hooks.guarded("metrics", metrics, KUBERNETES_METRICS);
+    this.#settings = { ...resolved, hooks, metrics: guarded, progress: this.#progress };
   }
 
   /**
@@ -243,7 +244,7 @@ export class Cluster implements Runnable {
 
   #createInformer(resolved: ResolvedWatch): CachedInformer {
     const { resource, namespaces = [undefined], labels, fields, transform } = resolved;
-    const shape = new ObjectShape({ resource, transform });
+    const shape = shapeOf({ resource, transform });
     const reflectors = namespaces.map((namespace) => {
       const scope = new Scope({ namespace, labels, fields });
       const store: Store = new Store(shape, scope, (...rejection) =>

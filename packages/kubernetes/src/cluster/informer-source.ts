@@ -1,9 +1,8 @@
 import { onAbort } from "@holdfast/clock";
-import type { Source, SourceContext } from "@holdfast/controller";
+import type { Source } from "@holdfast/controller";
 import { func, type Kinds, read, requireAnswer } from "@holdfast/kit";
 import { changesBetween, type ObjectChange } from "../cache/change.ts";
 import type { ObjectTable } from "../cache/object-table.ts";
-import type { CachedObject } from "../object/kube-object.ts";
 import type { InformerSourceOptions } from "./informer.ts";
 
 export const INFORMER_SOURCE_OPTIONS: Kinds<InformerSourceOptions> = { when: func, to: func };
@@ -29,7 +28,8 @@ export function changeSource(
         for (const subscription of subscriptions) subscription[Symbol.dispose]();
       });
       for (const { objects } of tables)
-        for (const [key, object] of objects) for (const change of replay(key, object)) tell(change);
+        for (const [key, object] of objects)
+          for (const change of changesBetween(key, undefined, object, true)) tell(change);
     },
   };
 }
@@ -37,37 +37,29 @@ export function changeSource(
 /** A source of the keys that changes wake. */
 export function keySource(source: Source<ObjectChange>, options: InformerSourceOptions): Source {
   const { when, to } = read("options", options, "source", INFORMER_SOURCE_OPTIONS);
-  const keysOf = (
-    change: ObjectChange,
-    failed: SourceContext<string>["failed"],
-  ): readonly string[] => {
-    try {
-      if (when && requireAnswer("options.when(change)", when(change)) === false) return [];
-    } catch (error) {
-      failed(error); // and the key is woken: a reconcile too many is better than one too few
-    }
-    try {
-      return to === undefined ? [change.key] : [...to(change)];
-    } catch (error) {
-      failed(error);
-      return [];
-    }
-  };
   return {
     ...source,
     start: (context, signal) =>
       source.start(
         {
           ...context,
-          enqueue: (change, added) => {
-            for (const key of keysOf(change, context.failed)) context.enqueue(key, added);
+          enqueue(change, added) {
+            let keys: Iterable<string> = [change.key];
+            try {
+              if (when && requireAnswer("options.when(change)", when(change)) === false) return;
+            } catch (error) {
+              context.failed(error); // and the key is woken: a reconcile too many is better than one too few
+            }
+            try {
+              if (to !== undefined) keys = [...to(change)];
+            } catch (error) {
+              context.failed(error);
+              return;
+            }
+            for (const key of keys) context.enqueue(key, added);
           },
         },
         signal,
       ),
   };
-}
-
-function replay(key: string, object: CachedObject): ObjectChange[] {
-  return changesBetween(key, undefined, object, true);
 }

@@ -1,4 +1,4 @@
-import { isTimeoutError, withTimeout } from "@holdfast/wait";
+import { endsWithin } from "@holdfast/wait/limit";
 import { compareVersions, isOlder } from "../object/resource-version.ts";
 import { currentVersion } from "./list-watch.ts";
 import type { Reflector } from "./reflector.ts";
@@ -108,12 +108,11 @@ async function within(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { clock } = settings.target;
-  try {
-    return await withTimeout(work, timeout, { signal, clock, label: "catch up" });
-  } catch (error) {
-    if (signal.aborted || !isTimeoutError(error)) throw error;
-    return false;
-  }
+  let result = false;
+  const wait = async (stop: AbortSignal): Promise<void> => {
+    result = await work(stop);
+  };
+  return (await endsWithin(wait, timeout, { signal, clock, label: "catch up" })) && result;
 }
 
 function hasReached(version: string | undefined, goal: string): boolean {

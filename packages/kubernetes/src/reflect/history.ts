@@ -1,9 +1,8 @@
 import type { Clock } from "@holdfast/clock";
 import { findError } from "@holdfast/clock";
-import { messageOf, RepeatedLines } from "@holdfast/kit";
+import { type Hooks, messageOf, RepeatedLines } from "@holdfast/kit";
 import { ApiError } from "../client/api-error.ts";
 import type { WatchEvent } from "../client/watch-event.ts";
-import type { Hooks } from "./hooks.ts";
 import { type SessionEnd, type StepFacts, WATCH_PERIOD } from "./next-step.ts";
 import type { ReflectorErrorStatus } from "./reflector-status.ts";
 
@@ -48,6 +47,7 @@ export class History {
   /** When the first list failed since the last complete one. */
   listsFailSince: number | undefined = undefined;
   readonly #options: HistoryOptions;
+  readonly #clock: Clock;
   readonly #lines: RepeatedLines;
   /** When the last list ended, complete or not. */
   #listEndedAt: number = Number.NEGATIVE_INFINITY;
@@ -58,6 +58,7 @@ export class History {
 
   constructor(options: HistoryOptions) {
     this.#options = options;
+    this.#clock = options.clock;
     this.#lines = new RepeatedLines(options.clock);
   }
 
@@ -73,7 +74,7 @@ export class History {
   listComplete(): void {
     this.probed = undefined;
     this.listed = this.lists;
-    this.listedAt = this.#now;
+    this.listedAt = this.#clock.monotonic();
     this.listsFailSince = undefined;
     this.isRefused = false;
     this.heard();
@@ -81,7 +82,7 @@ export class History {
 
   /** Complete or not. */
   listEnds(): void {
-    this.#listEndedAt = this.#now;
+    this.#listEndedAt = this.#clock.monotonic();
   }
 
   /** The server has told its version, which is not below ours. */
@@ -92,7 +93,7 @@ export class History {
 
   watchBegins(): void {
     this.watches++;
-    this.#recentWatches.push(this.#now);
+    this.#recentWatches.push(this.#clock.monotonic());
   }
 
   watchOpens(): void {
@@ -101,31 +102,31 @@ export class History {
 
   /** An event, or a bookmark, has come. Only news tell the state of now. */
   eventComes(type: WatchEvent["type"], isNews: boolean): void {
-    if (type !== "BOOKMARK") this.lastEventAt = this.#options.clock.now();
+    if (type !== "BOOKMARK") this.lastEventAt = this.#clock.now();
     if (isNews) this.heard();
   }
 
   /** A function of the user has thrown for an object. */
   objectFailed(message: string): void {
-    this.lastError = { message, at: this.#options.clock.now(), phase: "object" };
+    this.lastError = { message, at: this.#clock.now(), phase: "object" };
   }
 
   /** The server has told its state of now: by a list, an event, a bookmark or the end of a full watch. */
   heard(): void {
-    this.heardAt = this.#now;
+    this.heardAt = this.#clock.monotonic();
     this.#failures = 0;
   }
 
   /** Notes a failure, and logs it. `"probing"` counts as a watch. */
   failed(end: SessionEnd, at: "listing" | "probing" | "watching"): void {
     this.#failures++;
-    if (at === "listing") this.listsFailSince ??= this.#now;
+    if (at === "listing") this.listsFailSince ??= this.#clock.monotonic();
     const status = statusOf(end);
     // A right to list without one to watch is enough to follow, by lists.
     this.isRefused ||= status === 404 || (status === 403 && at !== "watching");
     const phase = at === "listing" ? "list" : "watch";
     const message = this.#messageOf(end);
-    this.lastError = { message, at: this.#options.clock.now(), phase };
+    this.lastError = { message, at: this.#clock.now(), phase };
     // The text is all that a response of the server has: its stack shows only this package.
     const hasStack = end.kind === "failed" && status === undefined;
     this.#log(phase, message, hasStack ? { err: end.error } : { reason: message });
@@ -137,12 +138,12 @@ export class History {
 
   /** Whether the server was heard lately. */
   get isFresh(): boolean {
-    return this.#now - (this.heardAt ?? 0) < FRESH;
+    return this.#clock.monotonic() - (this.heardAt ?? 0) < FRESH;
   }
 
   /** The facts for the next step. */
   facts(): Pick<StepFacts, "sinceList" | "silentFor" | "watches"> {
-    const now = this.#now;
+    const now = this.#clock.monotonic();
     this.#recentWatches = this.#recentWatches.filter((at) => now - at < WATCH_PERIOD);
     return {
       sinceList: now - this.#listEndedAt,
@@ -167,10 +168,6 @@ export class History {
     if (end.kind === "busy") return `server busy, retry after ${end.after} ms`;
     if (end.kind === "failed") return messageOf(end.error);
     return `no byte for ${this.#options.idleTimeout} ms`;
-  }
-
-  get #now(): number {
-    return this.#options.clock.monotonic();
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Clock, LinkedController, type Timer } from "@holdfast/clock";
-import { messageOf } from "@holdfast/kit";
+import { type Hooks, messageOf } from "@holdfast/kit";
 import { resourceName } from "@holdfast/kit/kubernetes";
 import { type BackoffStrategy, type DelayFunc, jitter, type Random } from "@holdfast/wait";
 import { loop } from "@holdfast/wait/loop";
@@ -9,12 +9,12 @@ import { WATCH_SECONDS } from "../client/call-options.ts";
 import { collectionRequest } from "../client/collection-request.ts";
 import { readEvents, type WatchEvent } from "../client/watch-event.ts";
 import { WATCH_GRACE } from "../client/watch-objects.ts";
+import type { KubernetesMetrics } from "../kubernetes-metrics.ts";
 import type { CachedObject } from "../object/kube-object.ts";
 import { keyOf } from "../object/object-ref.ts";
 import { isOlder } from "../object/resource-version.ts";
 import type { ServerObject } from "../object/server-object.ts";
 import { History } from "./history.ts";
-import type { Hooks } from "./hooks.ts";
 import { currentVersion, type ListWatch, listObjects } from "./list-watch.ts";
 import {
   endOf,
@@ -37,6 +37,8 @@ export interface ReflectorSettings {
   readonly pageSize: number;
   readonly relistEvery: number;
   readonly hooks: Hooks;
+  /** Their errors are logged. */
+  readonly metrics: KubernetesMetrics | undefined;
   /** Notified when a list is complete and when the watch has moved. */
   readonly progress: Progress;
 }
@@ -145,7 +147,7 @@ export class Reflector {
 
   async #list({ target, signal }: RequestScope): Promise<void> {
     const { listWatch, store, history } = this;
-    const { pageSize, hooks, progress } = this.settings;
+    const { pageSize, metrics, progress } = this.settings;
     const { clock } = target;
     const items = new Map<string, CachedObject>();
     const startedAt = clock.monotonic();
@@ -171,7 +173,7 @@ export class Reflector {
       const { size } = items;
       history.listEnds();
       const duration = clock.monotonic() - startedAt;
-      hooks.measure((metrics) => metrics.listed(resourceName(listWatch.resource), duration, size));
+      metrics?.listed(resourceName(listWatch.resource), duration, size);
     }
   }
 
@@ -183,7 +185,7 @@ export class Reflector {
 
   async #watch(scope: RequestScope, isShort: boolean): Promise<SessionEnd> {
     const { listWatch, store, history } = this;
-    const { random, relistEvery, hooks, idleTimeout } = this.settings;
+    const { random, relistEvery, metrics, idleTimeout } = this.settings;
     const { target, signal } = scope;
     const { clock } = target;
     const timeoutSeconds = isShort
@@ -220,10 +222,7 @@ export class Reflector {
       return { kind: "closed", isFull };
     } finally {
       const duration = clock.monotonic() - startedAt;
-      const { events } = state;
-      hooks.measure((metrics) =>
-        metrics.watchEnded(resourceName(listWatch.resource), duration, events),
-      );
+      metrics?.watchEnded(resourceName(listWatch.resource), duration, state.events);
     }
   }
 
@@ -336,7 +335,7 @@ export class Reflector {
 
   /** Notes that a function of the user has thrown for an object. The others go on. */
   reject(key: string, by: string, error: unknown): void {
-    const { hooks } = this.settings;
+    const { hooks, metrics } = this.settings;
     const { resource } = this.details;
     const isTransform = by === "options.transform";
     this.history.objectFailed(`${by} threw for ${resource} ${key}: ${messageOf(error)}`);
@@ -344,7 +343,7 @@ export class Reflector {
     const remains = isTransform ? "skipped" : "left out of the index";
     const details = { resource, key, by, err: error };
     hooks.logRepeated(`${by} ${key}`, details, `object rejected by ${function_}; ${remains}`);
-    hooks.measure((metrics) => metrics.rejected(resource));
+    metrics?.rejected(resource);
   }
 
   get #clock(): Clock {

@@ -81,6 +81,6 @@ export class RequestScope implements Disposable {
   }
 
   #touch(): void {
-    if (!this.#controller.signal.aborted) this.#timer.reset(this.#idleTimeout);
+    if (!this.#controller.aborted) this.#timer.reset(this.#idleTimeout);
   }
 }

@@ -6,6 +6,9 @@ const MAX_LINE: number = 16 * 1024 * 1024;
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
 
+/** Ends the text after the last newline. */
+const END: Buffer = Buffer.of(NEWLINE);
+
 /**
  * Cuts a body into lines, each without its newline. Empty lines are left out, with or without a carriage return. Text
  * after the last newline is a line too. A line may share memory with the chunk it came in.
@@ -27,30 +30,25 @@ export async function* lines(
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
       size += end - start;
-      requireFits(size, limit);
+      if (size > limit) throw tooLong(limit);
       const last = chunk.subarray(start, end);
       const line = parts.length === 0 ? last : Buffer.concat([...parts, last], size);
       parts = [];
       size = 0;
       start = end + 1;
-      if (!isEmpty(line)) yield line;
+      const isEmpty = line.length === 0 || (line.length === 1 && line[0] === CARRIAGE_RETURN);
+      if (!isEmpty) yield line;
     }
     if (start === chunk.length) return;
     parts.push(chunk.subarray(start));
     size += chunk.length - start;
-    requireFits(size, limit);
+    if (size > limit) throw tooLong(limit);
   }
   for await (const { buffer, byteOffset, byteLength } of body)
     yield linesOf(Buffer.from(buffer, byteOffset, byteLength));
-  const rest = Buffer.concat(parts, size);
-  if (!isEmpty(rest)) yield [rest];
+  yield linesOf(END);
 }
 
-function isEmpty(line: Buffer): boolean {
-  return line.length === 0 || (line.length === 1 && line[0] === CARRIAGE_RETURN);
-}
-
-function requireFits(size: number, limit: number): void {
-  if (size > limit)
-    throw new BodyTooLongError(`a line of the response has more than ${limit} bytes`);
+function tooLong(limit: number): BodyTooLongError {
+  return new BodyTooLongError(`a line of the response has more than ${limit} bytes`);
 }

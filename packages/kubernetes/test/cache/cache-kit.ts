@@ -5,7 +5,7 @@ import {
   type ObjectChange,
   type Resource,
 } from "@holdfast/kubernetes";
-import { ObjectShape, type ObjectShapeOptions } from "../../src/cache/object-shape.ts";
+import { type ObjectShapeOptions, shapeOf } from "../../src/cache/object-shape.ts";
 import { Scope, type ScopeOptions } from "../../src/cache/scope.ts";
 import { type Consistency, type ObjectEvent, Store } from "../../src/cache/store.ts";
 import type { ServerObject } from "../../src/object/server-object.ts";
@@ -45,7 +45,7 @@ export function storeOf(
     transform: (object: KubeObject) => object,
   };
   const store = new Store(
-    new ObjectShape({ ...options, ...shape }),
+    shapeOf({ ...options, ...shape }),
     new Scope({ namespace: undefined, labels: {}, fields: {}, ...scope }),
   );
   const told: ObjectChange[] = [];

@@ -1,4 +1,4 @@
-import { abortable, realClock } from "@holdfast/clock";
+import { abortable, onAbort, realClock } from "@holdfast/clock";
 import {
   abortSignal,
   above,
@@ -115,13 +115,11 @@ export async function retry<Value>(
 ): Promise<Value> {
   requireFunction("fn", fn);
   const plan = readOptions(options);
-  const { clock, attemptTimeout, shown } = plan;
-  const start = clock.monotonic();
-
+  const start = plan.clock.monotonic();
   let lastError: unknown;
-  const deadline = deadlineOf(plan, () => lastError);
-  const signal = deadline?.signal;
-  const attempts = new Attempts(fn, { clock, attemptTimeout, signal, shown });
+  const end = endOf(plan, () => lastError);
+  const signal = end?.signal;
+  const attempts = new Attempts(fn, { ...plan, signal });
   try {
     plan.budget?.call();
     for (let attempt = 1; ; attempt++) {
@@ -133,19 +131,21 @@ export async function retry<Value>(
       }
     }
   } catch (error) {
-    if (deadline === undefined || !isStop(error, deadline.signal)) throw error;
-    throw deadline.withCaller(deadline.signal.reason);
+    if (end === undefined || !isStop(error, end.signal)) throw error;
+    throw end.withCaller(end.signal.reason);
   } finally {
     attempts[Symbol.dispose]();
-    deadline?.[Symbol.dispose]();
+    end?.[Symbol.dispose]();
   }
 }
 
-/** Ends the call; undefined if nothing does. Throws if the signal has aborted already. */
-function deadlineOf({ clock, stop, timeout }: Plan, cause: () => unknown): Deadline | undefined {
+/** Ends the call: a deadline, or the signal alone with the one listener for all waits. Throws if it has aborted already. */
+function endOf({ clock, stop, timeout }: Plan, cause: () => unknown) {
   stop?.throwIfAborted();
-  if (stop === undefined && timeout === NEVER) return undefined;
-  return new Deadline(timeout, { clock, signal: stop, cause });
+  if (timeout < NEVER) return new Deadline(timeout, { clock, signal: stop, cause });
+  if (stop === undefined) return undefined;
+  const end = onAbort(stop, () => {});
+  return Object.assign(end, { signal: stop, withCaller: (reason: unknown) => reason });
 }
 
 /** A failed attempt. */

@@ -1,7 +1,11 @@
-import type { PassiveClock } from "@holdfast/clock";
-import { callSafely, messageOf, RepeatedLines } from "@holdfast/kit";
-import type { Random } from "@holdfast/wait";
-import { type Logger, logSafely } from "../logger.ts";
+import { callSafely } from "./call-safely.ts";
+import { messageOf } from "./message-of.ts";
+import { type MonotonicClock, RepeatedLines } from "./repeated-lines.ts";
+
+/** The methods of a logger. */
+type LineLogger = Readonly<
+  Record<"debug" | "info" | "warn" | "error", (details: object, message: string) => void>
+>;
 
 /** Facts for a line. */
 interface Facts {
@@ -9,16 +13,22 @@ interface Facts {
   readonly [name: string]: unknown;
 }
 
-/** Calls user code whose errors must not end a controller. */
+/** Calls the logger and other code of the user whose errors must not end what calls it. */
 export class Hooks {
-  readonly #logger: Logger;
-  readonly #name: string;
+  readonly #logger: LineLogger;
   readonly #lines: RepeatedLines;
+  readonly #failure: string;
+  readonly #facts: object;
 
-  constructor(logger: Logger, name: string, clock: PassiveClock) {
+  /**
+   * @param failure - message of a line about a hook that has failed
+   * @param facts - details of every line
+   */
+  constructor(logger: LineLogger, clock: MonotonicClock, failure: string, facts: object = {}) {
     this.#logger = logger;
-    this.#name = name;
     this.#lines = new RepeatedLines(clock);
+    this.#failure = failure;
+    this.#facts = facts;
   }
 
   /** Calls a hook. Its error, thrown or rejected, is logged, once a minute for each hook. */
@@ -29,7 +39,7 @@ export class Hooks {
   /** Logs an error of a hook. */
   failed(hook: string, err: unknown): void {
     const more = this.#lines.detailsOf(hook, messageOf(err));
-    if (more !== undefined) this.log("error", { hook, err, ...more }, "controller hook failed");
+    if (more !== undefined) this.log("error", { hook, err, ...more }, this.#failure);
   }
 
   /** Metrics whose errors are logged and end neither a worker nor a stop. */
@@ -48,7 +58,7 @@ export class Hooks {
   }
 
   /** A random number from `options.random`. An invalid number is logged and replaced by 0, which means no jitter. */
-  draw(random: Random): number {
+  draw(random: () => number): number {
     let drawn = 0;
     this.call("random", () => {
       const value = random();
@@ -70,7 +80,7 @@ export class Hooks {
   }
 
   /** Logs a line. An error of the logger itself is dropped. */
-  log(level: keyof Logger, details: object, message: string): void {
-    logSafely(this.#logger, level, { controller: this.#name, ...details }, message);
+  log(level: keyof LineLogger, details: object, message: string): void {
+    callSafely(() => this.#logger[level]({ ...this.#facts, ...details }, message));
   }
 }
