@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { realClock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
+import { endWithParent } from "./parent.mjs";
 
 /** How long a server may take until it answers, and until it has stopped: a busy machine is slow. */
 const PATIENCE = 90_000;
@@ -44,10 +45,25 @@ const running = new Set();
 const directories = new Set();
 
 // However this process ends, short of SIGKILL, nothing is left behind.
-process.once("exit", () => {
+process.once("exit", clear);
+for (const name of /** @type {const} */ (["SIGHUP", "SIGINT", "SIGTERM"])) process.on(name, endBy);
+
+/**
+ * Ends this process by a signal, unless it has handlers of its own: these stop the servers in good order.
+ *
+ * @param {NodeJS.Signals} name
+ */
+function endBy(name) {
+  if (process.listenerCount(name) > 1) return;
+  clear();
+  process.off(name, endBy);
+  process.kill(process.pid, name);
+}
+
+function clear() {
   for (const server of running) server.signal("SIGKILL");
   for (const directory of directories) rmSync(directory, { recursive: true, force: true });
-});
+}
 
 /**
  * The user for a server that refuses to run as root; undefined if this program does not either.
@@ -169,6 +185,7 @@ export class Server {
   /** @param {Launch} launch */
   constructor(launch) {
     const { command, args, env, directory, user } = launch;
+    endWithParent();
     const log = openSync(join(directory, "out.log"), "a");
     this.#launch = launch;
     // A group of its own: Ctrl-C is for this program, which then stops its servers one by one.

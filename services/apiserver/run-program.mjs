@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { endWithParent } from "../parent.mjs";
 
 /** A program cannot be had on this machine. */
 export class UnavailableError extends Error {
@@ -27,6 +28,7 @@ export class UnavailableError extends Error {
  */
 export async function runProgram([program = "", ...args], { env, cwd, signal, onOutput }) {
   signal?.throwIfAborted();
+  endWithParent();
   return await new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       cwd,

@@ -7,7 +7,8 @@ const METHODS = ["kill", "startApi", "compact"];
 
 const stop = new AbortController();
 process.once("disconnect", () => stop.abort(new Error("the parent is gone")));
-for (const name of ["SIGINT", "SIGTERM"]) process.on(name, () => stop.abort(new Error(name)));
+for (const name of ["SIGHUP", "SIGINT", "SIGTERM"])
+  process.on(name, () => stop.abort(new Error(name)));
 
 try {
   const server = await ApiServer.start(stop.signal);

@@ -82,10 +82,17 @@ const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
 
 /** Parses a duration such as `500ms`, `2s` or `1m30s`, in milliseconds. */
 export function duration(text: string): number {
-  const value = parseDuration(text);
-  if (value !== undefined) return value;
+  return parseDuration(text) ?? noDuration(text, "a duration");
+}
+
+/** Parses a duration, or `0`. */
+export function zeroOrDuration(text: string): number {
+  return text === "0" ? 0 : (parseDuration(text) ?? noDuration(text, "0 or a duration"));
+}
+
+function noDuration(text: string, expected: string): never {
   const hint = /^\d+(\.\d+)?$/.test(text) ? ` ${text} has no unit: ${text}s or ${text}ms?` : "";
-  throw new InvalidArgumentError(`Expected a duration such as 500ms, 2s or 1m30s.${hint}`);
+  throw new InvalidArgumentError(`Expected ${expected} such as 500ms, 2s or 1m30s.${hint}`);
 }
 
 /** @returns milliseconds; undefined if the text is no duration with units */
@@ -106,8 +113,7 @@ export function positiveDuration(text: string): number {
 
 /** A duration; `0` is no limit. */
 export function limitDuration(text: string): number {
-  const value = text === "0" ? 0 : duration(text);
-  return value === 0 ? Number.POSITIVE_INFINITY : value;
+  return zeroOrDuration(text) || Number.POSITIVE_INFINITY;
 }
 
 /** Formats milliseconds: `7ms`, `2.04s`, `4m10s`, `2h05m`. */
@@ -121,14 +127,14 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(seconds / 3_600)}h${two(Math.floor((seconds % 3_600) / 60))}m`;
 }
 
-/** Returns a parser for whole numbers of at least `min`, and at most `max`. */
-export function wholeNumber(min: number, max?: number): (text: string) => number {
+/** Returns a parser for whole numbers of at least `min`, and at most `max`. Its message names `or` before them. */
+export function wholeNumber(min: number, max?: number, or = ""): (text: string) => number {
   return (text) => {
     const value = Number(text);
     const isInRange = value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER);
     if (/^\d+$/.test(text) && isInRange) return value;
     const range = max === undefined ? `, at least ${min}` : ` from ${min} to ${max}`;
-    throw new InvalidArgumentError(`Expected a whole number${range}.`);
+    throw new InvalidArgumentError(`Expected ${or}a whole number${range}.`);
   };
 }
 

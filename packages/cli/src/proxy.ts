@@ -35,7 +35,7 @@ function proxyFrom(name: string, value: string): URL | undefined {
   // The value may hold a password: it is not repeated.
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.hostname === "")
     throw new InvalidArgumentError(
-      `${name} is no proxy; expected http://HOST:PORT or https://HOST:PORT.`,
+      `${name} is no proxy; expected HOST:PORT, http://HOST:PORT or https://HOST:PORT.`,
     );
   return url;
 }

@@ -2,11 +2,11 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   commonOptions,
   createCommand,
-  duration,
   limitDuration,
   pattern,
   positiveDuration,
   wholeNumber,
+  zeroOrDuration,
 } from "./arguments.ts";
 import type { OutputOptions } from "./output.ts";
 import { isSignalName } from "./process-group.ts";
@@ -32,7 +32,7 @@ export interface RetryCliOptions extends OutputOptions {
 }
 
 function attemptsOf(text: string): number {
-  return text === "inf" ? Number.POSITIVE_INFINITY : wholeNumber(1)(text);
+  return text === "inf" ? Number.POSITIVE_INFINITY : wholeNumber(1, undefined, "inf or ")(text);
 }
 
 function factorOf(text: string): number {
@@ -52,12 +52,11 @@ function jitterOf(text: string): "full" | "equal" | number {
 function outcomesOf(text: string): readonly string[] {
   return text.split(",").map((word) => {
     if (word === "timeout" || isSignalName(word)) return word;
-    return String(wholeNumber(0)(word));
+    if (/^\d+$/.test(word)) return String(Number(word));
+    throw new InvalidArgumentError(
+      "Expected exit codes, timeout or signals, as in 1,timeout,SIGKILL.",
+    );
   });
-}
-
-function zeroOrDuration(text: string): number {
-  return text === "0" ? 0 : duration(text);
 }
 
 /** The parser of the arguments before `--`. */

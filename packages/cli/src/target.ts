@@ -37,7 +37,7 @@ export interface TargetOptions extends HttpOptions {
 const STAYS_OPEN = 100;
 
 const EXAMPLES =
-  "tcp:5432, tcp:HOST:PORT, http://HOST, unix:PATH, file:PATH, dns:NAME or exec:LINE";
+  "tcp:5432, tcp:HOST:PORT, http://HOST, https://HOST, unix:PATH, file:PATH, dns:NAME or exec:LINE";
 
 /** @throws InvalidArgumentError for a bad scheme, port or URL */
 export function createTarget(text: string, options: TargetOptions): Target {

@@ -78,7 +78,7 @@ describe("a proxy", () => {
   ])("is refused without being shown: %s", (value) => {
     for (const name of ["HTTP_PROXY", "https_proxy"])
       expect(() => proxiesOf({ [name]: value })).toThrow(
-        `${name.toUpperCase()} is no proxy; expected http://HOST:PORT or https://HOST:PORT.`,
+        `${name.toUpperCase()} is no proxy; expected HOST:PORT, http://HOST:PORT or https://HOST:PORT.`,
       );
   });
 });

@@ -31,6 +31,12 @@ it("forgets what a replica that has crashed has left, and nothing of another one
   expect(reconciles.left).toBeUndefined();
 });
 
+it("tells of no second reconcile of one replica", () => {
+  begin(one, "a");
+  begin(one, "a");
+  expect(overlaps).toEqual([]);
+});
+
 it.each<[string, Partial<WatchedRequest>, number]>([
   ["runs", {}, 1],
   ["was told to end", { signal: AbortSignal.abort() }, 0],
@@ -47,4 +53,12 @@ it.each<[string, Partial<WatchedRequest>, number]>([
   expect(overlaps).toEqual(
     Array(count).fill("replicas 1 and 2 are in the reconcile of jobs a at one instant"),
   );
+});
+
+it("tells of no replica that stands still, and of none that has lost its own lease", () => {
+  begin({ ...one, isAwake: false }, "a");
+  begin(other, "a");
+  begin(one, "b");
+  begin(other, "b", { leadership: { isHeld: false } });
+  expect(overlaps).toEqual([]);
 });

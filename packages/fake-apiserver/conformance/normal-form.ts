@@ -21,6 +21,7 @@ type Fields = Readonly<Record<string, unknown>>;
  * | the namespace of the script | `(namespace)` |
  * | the message of a Status | left out, unless the script compares messages; also hashes and addresses in discovery |
  * | resources and groups in discovery | those that scripts use, by name |
+ * | advice of FakeApi on a kind that it lacks | left out |
  * | a part that the script does not compare on any server | left out |
  */
 export function normalForm(script: Script, answers: readonly Answer[]): Json {
@@ -60,6 +61,8 @@ interface Known {
   readonly messages: boolean;
 }
 
+const ADVICE = /: FakeApi does not serve .*/;
+
 class Normalizer {
   readonly #known: Known;
 
@@ -69,7 +72,8 @@ class Normalizer {
 
   value(value: unknown): Json {
     if (Array.isArray(value)) return value.map((one) => this.value(one));
-    if (typeof value === "string") return value.replaceAll(this.#known.namespace, "(namespace)");
+    if (typeof value === "string")
+      return value.replaceAll(this.#known.namespace, "(namespace)").replace(ADVICE, "");
     if (typeof value !== "object" || value === null) return value as Json;
     const fields = value as Fields;
     if (fields["kind"] === "Status" && fields["apiVersion"] === "v1") return this.#status(fields);

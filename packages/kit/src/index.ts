@@ -98,6 +98,7 @@ export {
   READING,
   TRANSACTION_IS_OPEN,
 } from "./sql/mysql-connection.ts";
+export { onTable } from "./sql/on-table.ts";
 export { cancelRequest, isOfServer, leftTransaction } from "./sql/pg-connection.ts";
 export { type HeapEntry, TimerHeap } from "./timer-heap.ts";
 export { uuidFrom } from "./uuid-from.ts";

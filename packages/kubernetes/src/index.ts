@@ -90,9 +90,11 @@ export { Quantity, type QuantityInput } from "./object/quantity.ts";
 export type {
   ConditionedStatus,
   CustomObject,
+  MetadataResource,
   ObjectOf,
   Resource,
   ResourceScope,
+  WritableResource,
 } from "./object/resource.ts";
 export type { FieldSelector, LabelSelector } from "./object/selector.ts";
 export type {

@@ -4,12 +4,16 @@ import {
   type CachedObject,
   type Cluster,
   customResource,
+  finalize,
+  fromCrd,
   type Jsonify,
   type KubeClient,
   type KubeConfigLike,
   type KubeObject,
   metadataOf,
   type ObjectOf,
+  type Resource,
+  removeFinalizer,
   type StoredObject,
 } from "@holdfast/kubernetes";
 import type {
@@ -210,11 +214,54 @@ export async function withMetadataAlone(cluster: Cluster): Promise<void> {
   >();
   for await (const { object } of client.watch(PodMetadata))
     expectTypeOf(object?.metadata.labels).toEqualTypeOf<{ [name: string]: string } | undefined>();
+  const ref = "default/ann";
   const metadata = { name: "ann", namespace: "default" };
+  const stored = { metadata: { ...metadata, resourceVersion: "1" } } as StoredObject<PodObject>;
+  const whole = (): void => {};
   // @ts-expect-error metadata alone is for reading
-  await client.create(PodMetadata, { metadata });
+  await client.create(PodMetadata, { metadata } as never);
   // @ts-expect-error metadata alone is for reading
-  await client.apply(PodMetadata, { metadata });
+  await client.update(PodMetadata, stored as never);
   // @ts-expect-error metadata alone is for reading
-  await client.patch(PodMetadata, "default/ann", { metadata: { labels: { a: "1" } } });
+  await client.apply(PodMetadata, { metadata } as never);
+  // @ts-expect-error metadata alone is for reading
+  await client.patch(PodMetadata, ref, [{ op: "remove", path: "/metadata/labels/a" }]);
+  // @ts-expect-error metadata alone is for reading
+  await client.patch(PodMetadata, ref, { metadata: { labels: { a: "1" } } } as never);
+  // @ts-expect-error metadata alone is for reading
+  await client.modify(PodMetadata, ref, whole);
+  // @ts-expect-error metadata alone is for reading
+  await client.upgradeToApply(PodMetadata, ref);
+  // @ts-expect-error metadata alone is for reading
+  await client.delete(PodMetadata, ref);
+  // @ts-expect-error metadata alone is for reading
+  await client.deleteCollection(PodMetadata);
+  const options = { finalizer: "example.org/a", apply: whole, cleanup: whole } as never;
+  // @ts-expect-error metadata alone is for reading
+  await finalize(client, PodMetadata, stored as never, options);
+  // @ts-expect-error metadata alone is for reading
+  await removeFinalizer(client, PodMetadata, stored as never, options);
+}
+
+/** A function of the user, for any kind. */
+export async function withAnyKind<T extends KubeObject>(resource: Resource<T>): Promise<void> {
+  await client.patch(resource, "default/ann", [{ op: "remove", path: "/metadata/labels/a" }]);
+  await client.delete(resource, "default/ann");
+}
+
+export function withDefinitions(): void {
+  const names = { apiVersion: "example.org/v1", kind: "Greeting", plural: "greetings" } as const;
+  const spec = { type: "object", properties: { name: { type: "string" } } } as const;
+  const versions = { v1: { spec: z.object({ name: z.string() }) } };
+  const kind = { group: "example.org", kind: "Greeting", plural: "greetings" } as const;
+  const Greeting = customResource<GreetingObject>({ ...names, spec });
+  expectTypeOf(Greeting.crd).toEqualTypeOf<object>();
+  expectTypeOf<ObjectOf<typeof Greeting>>().toEqualTypeOf<GreetingObject>();
+  expectTypeOf(customResource({ ...names, spec }).crd).toEqualTypeOf<object>();
+  expectTypeOf(fromCrd<GreetingObject>({}).crd).toEqualTypeOf<object>();
+  expectTypeOf(CronTask.crd).toEqualTypeOf<object>();
+  const Versions = customResource({ ...kind, versions, storage: "v1" });
+  expectTypeOf(Versions.crd).toEqualTypeOf<object>();
+  expectTypeOf(Versions.v1.crd).toEqualTypeOf<object>();
+  expectTypeOf(customResource<GreetingObject>(names).crd).toEqualTypeOf<object | undefined>();
 }

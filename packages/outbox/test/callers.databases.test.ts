@@ -8,7 +8,7 @@ import { sampleMessage } from "./sample-message.ts";
 
 async function fails(): Promise<never> {
   await Promise.resolve();
-  throw new Error("inside");
+  throw Object.assign(new Error("inside outbox_message"), { code: "42P01", errno: 1146 });
 }
 
 const client = { query: fails, release: () => {}, on: () => {}, off: () => {} };

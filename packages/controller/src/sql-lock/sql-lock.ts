@@ -2,6 +2,7 @@ import {
   func,
   type Kinds,
   kind,
+  onTable,
   required,
   requireSignal,
   requireString,
@@ -76,7 +77,7 @@ export abstract class SqlLock implements ResourceLock {
   /** @internal */
   constructor(dialect: Dialect, { name, table = DEFAULT_TABLE, random }: SqlLockOptions) {
     this.#random = random;
-    this.#dialect = dialect;
+    this.#dialect = { ...dialect, ...requestsOn(table, dialect) };
     this.#name = name;
     this.#table = table;
     this.description = `row ${name} of ${table}`;
@@ -172,6 +173,19 @@ export abstract class SqlLock implements ResourceLock {
       ? new Error(`${this.description}: ${reason}`)
       : new LockConflictError(this.description);
   }
+}
+
+/** The requests of a dialect, whose errors say what creates the table. */
+function requestsOn(
+  table: string,
+  { read, insert, update }: Dialect,
+): Pick<Dialect, "read" | "insert" | "update"> {
+  const remedy = "create it by createTable() of a lock, or by createTableSql() in a migration";
+  const on =
+    <Response>(request: Request<Response>): Request<Response> =>
+    (...statement) =>
+      onTable(table, remedy, () => request(...statement));
+  return { read: on(read), insert: on(insert), update: on(update) };
 }
 
 type Row = Readonly<Record<string, unknown>>;

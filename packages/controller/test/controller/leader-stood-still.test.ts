@@ -143,9 +143,12 @@ it.each(["Controller", "Manager"] as const)(
       Controller: () => new Controller({ name: "part", clock, logger, reconcile: () => undefined }),
       Manager: () => new Manager({ clock, logger }),
     }[name]();
-    const { signal } = new AbortController();
+    const stop = new AbortController();
+    const { signal } = stop;
     const leadership = { token: 1, signal, lost: signal, isHeld: true };
-    await expect(part.run(leadership, { leadership })).rejects.toThrow(
+    const run = part.run(leadership, { leadership });
+    stop.abort(); // A run that was not refused ends too.
+    await expect(run).rejects.toThrow(
       new RangeError("options.leadership must be undefined in a run under a leadership"),
     );
     expect(clock.waiters()).toBe(0);

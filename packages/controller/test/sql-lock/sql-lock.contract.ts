@@ -1,6 +1,7 @@
 import { realClock } from "@holdfast/clock";
 import type { ResourceLock } from "@holdfast/controller";
 import { beforeAll, expect, it } from "vitest";
+import { BOTH, callersOf } from "../../../../test/callers.ts";
 import { testResourceLock } from "../../../../test/resource-lock.contract.ts";
 
 const record = { holder: "a", leaseDuration: 1_000, acquiredAt: 1, renewedAt: 2, transitions: 3 };
@@ -32,6 +33,22 @@ export function testSqlLock({ make, run, createTableSql }: SqlLockUnderTest): vo
     await lock.create(record, signal);
     await lock.createTable();
     expect((await lock.get(signal))?.record).toEqual(record);
+  });
+
+  it("names createTable in the error of each request without a table", async () => {
+    const lock = make({ name: "a", table: "no_such_lock" });
+    for (const request of [
+      () => lock.get(signal),
+      () => lock.list?.([lock], signal),
+      () => lock.create(record, signal),
+      () => lock.update(record, "1", signal),
+    ]) {
+      const { error, callers } = await callersOf(request as () => Promise<unknown>);
+      const { message, code, cause } = error as Error & { readonly code: unknown };
+      expect(message).toMatch(/no_such_lock['"].*: create it by createTable\(\) of a lock/);
+      expect([callers, typeof code]).toEqual([BOTH, "string"]);
+      expect(cause).toMatchObject({ code });
+    }
   });
 
   it("works on a table of one's own migration", async () => {

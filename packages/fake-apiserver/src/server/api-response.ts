@@ -18,7 +18,10 @@ export type ApiResponse = {
   | { readonly watch: (body: ResponseBody) => void }
 );
 
-export const NOTHING_THERE: ApiResponse = { status: 404, text: "404 page not found\n" };
+/** The response to a path at which nothing is. A real server gives no advice. */
+export function nothingThere(advice: string): ApiResponse {
+  return { status: 404, text: `404 page not found${advice && `: ${advice}`}\n` };
+}
 
 /** The response for a failure. Other errors are bugs, of FakeApi or of a library, and a 500 that says so. */
 export function refusal(error: unknown): ApiResponse {

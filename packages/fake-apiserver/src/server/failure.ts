@@ -139,8 +139,8 @@ export function noSuchMethod(): Failure {
 }
 
 /** A path below a group that the server has, at which nothing is. */
-export function noSuchResource(): Failure {
-  const message = "the server could not find the requested resource";
+export function noSuchResource(advice: string): Failure {
+  const message = `the server could not find the requested resource${advice && `: ${advice}`}`;
   return new Failure(404, { reason: "NotFound", message, details: {} });
 }
 

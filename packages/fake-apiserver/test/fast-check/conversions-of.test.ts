@@ -191,6 +191,16 @@ describe("conversionsOf", () => {
     expect(failure()).toBe(failure());
   });
 
+  it("shows the part alone for which a function throws", () => {
+    const fromHub = (part: { spec: Part }) => {
+      if (part.spec.schedule === undefined) throw new Error("no schedule");
+      return right.fromHub(part);
+    };
+    expect(() => conversionsOf(task({ ...right, fromHub }))).toThrow(
+      /no schedule\n {2}object: \{"apiVersion":"example.org\/v2","kind":"Task",/,
+    );
+  });
+
   it.each<[object, string]>([
     [{ lossy: "a" }, "options.lossy must be an array, got a string"],
     [{ lossy: ["spec.a"] }, 'options.lossy[0] must be a path such as ".spec.note", got "spec.a"'],

@@ -14,7 +14,7 @@ import type {
 } from "../object/kube-object.ts";
 import { acceptFor, requireWritable } from "../object/metadata-of.ts";
 import type { ObjectName, ObjectRef } from "../object/object-ref.ts";
-import type { Resource } from "../object/resource.ts";
+import type { Resource, WritableResource } from "../object/resource.ts";
 import { objectPath } from "../object/resource-path.ts";
 import { ApiError, isNotFound } from "./api-error.ts";
 import { type ApiRequest, requestAny } from "./api-request.ts";
@@ -242,7 +242,7 @@ export class KubeClient {
    * one with this name
    */
   async create<T extends KubeObject, Written extends KubeObject>(
-    resource: Resource<T, Written>,
+    resource: WritableResource<T, Written>,
     object: NoInfer<CreateInput<Written>>,
     options: KubeWriteOptions = {},
   ): Promise<StoredObject<T>> {
@@ -262,7 +262,7 @@ export class KubeClient {
    * changed since
    */
   async update<T extends KubeObject, Written extends KubeObject>(
-    resource: Resource<T, Written>,
+    resource: WritableResource<T, Written>,
     object: NoInfer<UpdateInput<Written>>,
     options: KubeWriteOptions = {},
   ): Promise<StoredObject<T>> {
@@ -284,7 +284,7 @@ export class KubeClient {
    * `Invalid` if a `test` of a JSON patch fails
    */
   async patch<T extends KubeObject, Written extends KubeObject>(
-    resource: Resource<T, Written>,
+    resource: WritableResource<T, Written>,
     ref: ObjectRef,
     patch: NoInfer<MergePatch<Written> | JsonPatch>,
     options: KubeWriteOptions = {},
@@ -307,7 +307,7 @@ export class KubeClient {
    * `AlreadyExists` if the object has another controller than `object`, or none
    */
   async apply<T extends KubeObject, Written extends KubeObject>(
-    resource: Resource<T, Written>,
+    resource: WritableResource<T, Written>,
     object: NoInfer<ApplyInput<Written>>,
     options: KubeApplyOptions = {},
   ): Promise<StoredObject<T>> {
@@ -343,7 +343,7 @@ export class KubeClient {
    * `@holdfast/wait` after the timeout; its `cause` is the last `Conflict`
    */
   async modify<T extends KubeObject>(
-    resource: Resource<T, KubeObject>,
+    resource: WritableResource<T, KubeObject>,
     ref: ObjectRef,
     change: (object: StoredObject<T>) => unknown,
     options: KubeWriteOptions = {},
@@ -402,7 +402,7 @@ export class KubeClient {
    * ```
    */
   async upgradeToApply<T extends KubeObject>(
-    resource: Resource<T, KubeObject>,
+    resource: WritableResource<T, KubeObject>,
     ref: ObjectRef,
     options: KubeUpgradeOptions = {},
   ): Promise<StoredObject<T>> {
@@ -461,7 +461,7 @@ export class KubeClient {
    * UID or version is another
    */
   async delete<T extends KubeObject>(
-    resource: Resource<T, KubeObject>,
+    resource: WritableResource<T, KubeObject>,
     ref: ObjectRef,
     options: KubeDeleteOptions = {},
   ): Promise<boolean> {
@@ -498,7 +498,7 @@ export class KubeClient {
    * ```
    */
   async deleteCollection<T extends KubeObject>(
-    resource: Resource<T, KubeObject>,
+    resource: WritableResource<T, KubeObject>,
     options: KubeDeleteCollectionOptions = {},
   ): Promise<void> {
     const { request, limits } = deleteCollectionRequest(resource, options);

@@ -11,13 +11,13 @@ import {
   requireOptions,
   requireText,
 } from "@holdfast/kit";
-import { requireResource } from "@holdfast/kit/kubernetes";
 import { ApiError, isNotFound } from "../client/api-error.ts";
 import type { KubeWriteOptions } from "../client/call-options.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import type { CachedObject, JsonPatch, KubeObject } from "../object/kube-object.ts";
+import { requireWritable } from "../object/metadata-of.ts";
 import { keyOf } from "../object/object-ref.ts";
-import type { Resource } from "../object/resource.ts";
+import type { Resource, WritableResource } from "../object/resource.ts";
 import {
   additionOf,
   type FinalizedObject,
@@ -130,12 +130,12 @@ export type FinalizeClient = Pick<KubeClient, "find" | "patch">;
  */
 export async function finalize<T extends KubeObject>(
   client: FinalizeClient,
-  resource: Resource<T, KubeObject>,
+  resource: WritableResource<T, KubeObject>,
   object: CachedObject<T>,
   options: FinalizeOptions<T>,
 ): Promise<ReconcileResult> {
   requireMethods("client", client, ["find", "patch"]);
-  requireResource(resource);
+  requireWritable(resource, "finalize");
   requireObject(object);
   const given = read("options", options, "finalize", FINALIZE_OPTIONS);
   const writer = new FinalizerWriter<T>(client, resource, given);
@@ -180,12 +180,12 @@ export async function finalize<T extends KubeObject>(
  */
 export async function removeFinalizer<T extends KubeObject>(
   client: FinalizeClient,
-  resource: Resource<T, KubeObject>,
+  resource: WritableResource<T, KubeObject>,
   object: CachedObject<T>,
   options: RemoveFinalizerOptions,
 ): Promise<void> {
   requireMethods("client", client, ["find", "patch"]);
-  requireResource(resource);
+  requireWritable(resource, "removeFinalizer");
   requireObject(object);
   const given = read("options", options, "removeFinalizer", REMOVE_FINALIZER_OPTIONS);
   const { finalizer } = given;

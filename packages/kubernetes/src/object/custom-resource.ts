@@ -157,6 +157,9 @@ export function customResource<
  * console.log(Greeting.group, Greeting.scope); // => example.org Namespaced
  * ```
  */
+export function customResource<T extends KubeObject>(
+  options: CustomResourceOptions & Required<Pick<CustomResourceOptions, "spec">>,
+): Resource<T> & Required<Pick<Resource, "crd">>;
 export function customResource<T extends KubeObject>(options: CustomResourceOptions): Resource<T>;
 
 /**
@@ -279,7 +282,10 @@ interface CrdVersion {
  * console.log(Greeting.apiVersion, Greeting.plural); // => example.org/v1 greetings
  * ```
  */
-export function fromCrd<T extends KubeObject>(crd: object, version?: string): Resource<T> {
+export function fromCrd<T extends KubeObject>(
+  crd: object,
+  version?: string,
+): Resource<T> & Required<Pick<Resource, "crd">> {
   requireOptions("crd", crd);
   const { apiVersion, kind, spec } = crd as CrdManifest;
   if (apiVersion !== "apiextensions.k8s.io/v1" || kind !== "CustomResourceDefinition")

@@ -1,6 +1,6 @@
 import { requireResource } from "@holdfast/kit/kubernetes";
 import type { KubeObject } from "./kube-object.ts";
-import type { Resource } from "./resource.ts";
+import type { MetadataResource, Resource } from "./resource.ts";
 
 /** Kind of an object that has its metadata alone. */
 export const METADATA_KIND = "PartialObjectMetadata";
@@ -32,13 +32,11 @@ export const METADATA_KIND = "PartialObjectMetadata";
  * // => [ 'apiVersion', 'kind', 'metadata' ]
  * ```
  */
-export function metadataOf(
-  resource: Resource<KubeObject, KubeObject>,
-): Resource<KubeObject, never> {
+export function metadataOf(resource: Resource<KubeObject, KubeObject>): MetadataResource {
   requireResource(resource);
   const { crd: _, ...names } = resource;
   return Object.freeze({
-    ...(names as Omit<Resource<KubeObject, never>, "crd">),
+    ...(names as Omit<MetadataResource, "crd">),
     metadataOnly: true,
   });
 }

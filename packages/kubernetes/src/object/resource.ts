@@ -2,6 +2,7 @@ import { requireWord } from "@holdfast/kit";
 import type { KubeObject, StatusCondition } from "./kube-object.ts";
 
 declare const objectType: unique symbol;
+declare const whole: unique symbol;
 
 /** Whether the objects of a resource belong to a namespace or to the cluster. */
 export type ResourceScope = "Namespaced" | "Cluster";
@@ -45,6 +46,21 @@ export interface Resource<T extends KubeObject = KubeObject, Written extends Kub
 
   /** Carries the types. Never set. */
   readonly [objectType]?: readonly [stored: T, written: Written];
+}
+
+/** A resource as calls that write take it: any but those of `metadataOf`. */
+export type WritableResource<
+  T extends KubeObject = KubeObject,
+  Written extends KubeObject = T,
+> = Resource<T, Written> & {
+  /** Never set. */
+  readonly [whole]?: undefined;
+};
+
+/** A resource of `metadataOf`. */
+export interface MetadataResource extends Resource<KubeObject, never> {
+  /** Never set. */
+  readonly [whole]?: "metadataOf is for reading: pass the resource itself to calls that write";
 }
 
 /** Type of the objects of a resource: `CachedObject<ObjectOf<typeof CronTask>>` is that of a cache. */

@@ -190,7 +190,8 @@ export type VersionResource<V> = Resource<
       VersionHasConditions<V>
     >
   >
->;
+> &
+  Required<Pick<Resource, "crd">>;
 
 /** Options for `customResource` with several versions. */
 export interface VersionedResourceOptions<

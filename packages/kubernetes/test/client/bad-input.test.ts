@@ -1,4 +1,12 @@
-import { builtIn, KubeClient, type KubeObject, metadataOf } from "@holdfast/kubernetes";
+import {
+  builtIn,
+  type CachedObject,
+  finalize,
+  KubeClient,
+  type KubeObject,
+  metadataOf,
+  removeFinalizer,
+} from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
 import { expectNoSecret, SECRET_DATA, safeErrorOf } from "../secrets.ts";
 import { scriptedTransport } from "./scripted-transport.ts";
@@ -52,6 +60,8 @@ describe("a reference", () => {
 
 it("metadata alone is refused by each call that writes, by its name", async () => {
   const Partial = metadataOf(ConfigMap) as typeof ConfigMap;
+  const object = stored as CachedObject<KubeObject>;
+  const options = { finalizer: "example.org/a", apply: () => {}, cleanup: () => {} };
   const calls = {
     create: () => client.create(Partial, ANN),
     update: () => client.update(Partial, stored),
@@ -61,6 +71,8 @@ it("metadata alone is refused by each call that writes, by its name", async () =
     upgradeToApply: () => client.upgradeToApply(Partial, "a/b"),
     delete: () => client.delete(Partial, "a/b"),
     deleteCollection: () => client.deleteCollection(Partial),
+    finalize: () => finalize(client, Partial, object, options as never),
+    removeFinalizer: () => removeFinalizer(client, Partial, object, options),
   };
   for (const [name, call] of Object.entries(calls))
     await expect(call()).rejects.toThrow(

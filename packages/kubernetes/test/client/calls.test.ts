@@ -87,6 +87,22 @@ describe("a request that the server defers", () => {
     ]);
   });
 
+  it.each([-3_600_000, 0, 3_600_000])(
+    "waits until a date by the server's clock, which differs by %i ms",
+    async (difference) => {
+      const begin = new FakeClock().now() + difference;
+      const dateOf = (ahead: number): string => new Date(begin + ahead).toUTCString();
+      const headers = { "retry-after": dateOf(5_000), date: dateOf(0) };
+      const refused = failure(503, "ServiceUnavailable", { headers });
+      const { clock, timeline, get } = world(refused, FOUND);
+      await clock.run(() => get());
+      expect(timeline.events).toEqual([
+        [0, "GET"],
+        [5_000, "GET"],
+      ]);
+    },
+  );
+
   it("is sent at most six times", async () => {
     const { clock, timeline, get } = world(busy(429, 4));
     const error = await clock.run(() => safeErrorOf(get()));

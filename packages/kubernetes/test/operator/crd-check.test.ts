@@ -100,7 +100,7 @@ it("names the definition to apply when the server lacks a field", async () => {
   );
   const Ingress = builtIn<KubeObject>("networking.k8s.io/v1", "Ingress");
   expect(String(await api.client.get(Ingress, metadata).catch((error: Error) => error))).toMatch(
-    /404 page not found$/,
+    /404 page not found: FakeApi does not serve ingresses of networking.k8s.io\/v1: [^;]*$/,
   );
 });
 

@@ -48,6 +48,10 @@ const CONNECT_TIMEOUT = 10_000;
 /** How much later than a statement a connection without any response ends, in milliseconds. */
 const SILENCE = 2_000;
 
+/** The forms of a target, for people: what {@link connect} takes. */
+export const TARGETS =
+  "postgres://, postgresql://, mysql:// or mariadb:// with the rest of a URL, or a folder of PGlite, which has a file PG_VERSION";
+
 /** @throws RangeError if the target is none; Error that names the driver to install */
 export const connect: Connect = async (target, prefix, timeout = 60_000, schema) => {
   requirePrefix("--prefix", prefix);
@@ -66,7 +70,7 @@ export const connect: Connect = async (target, prefix, timeout = 60_000, schema)
     case undefined:
       return await openPGlite(target, tables);
     default:
-      throw new RangeError(`--url must begin with postgres:// or mysql://, got ${scheme}://`);
+      throw new RangeError(`--url must be ${TARGETS}; got ${scheme}://`);
   }
 };
 
@@ -122,10 +126,7 @@ function limitStatements(connection: unknown, timeout: number): void {
 
 /** A folder that is none would become a new database. */
 async function openPGlite(folder: string, tables: Tables): Promise<Connection> {
-  if (!existsSync(join(folder, "PG_VERSION")))
-    throw new RangeError(
-      "--url must be a postgres:// or mysql:// URL, or a folder of PGlite, which has a file PG_VERSION",
-    );
+  if (!existsSync(join(folder, "PG_VERSION"))) throw new RangeError(`--url must be ${TARGETS}`);
   const { PGlite } = await optional("@electric-sql/pglite", import("@electric-sql/pglite"));
   return onPostgres(folder, new PGliteDatabase(await PGlite.create(folder)), tables);
 }

@@ -30,7 +30,7 @@ const USAGE = `npx @holdfast/outbox COMMAND
   page                    a page with the status and the dead letters, on 127.0.0.1 until Ctrl-C
     --port PORT           default: a free one
 
-  --url URL               postgres://, mysql:// or a folder of PGlite; default: DATABASE_URL
+  --url URL               postgres://, postgresql://, mysql://, mariadb:// or a folder of PGlite; default: DATABASE_URL
   --prefix PREFIX         the first part of the names of the tables; default: outbox_
   --schema SCHEMA         the schema of the tables, on PostgreSQL; default: the first of search_path that has them
   --timeout SECONDS       the longest that one statement may take; default: 60

@@ -18,6 +18,7 @@ import { isUuid } from "../message/stored-text.ts";
 import { type Activity, activityFrom } from "../store/activity.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
+  onTables,
   type Queryable,
   type Row,
   type Statement,
@@ -106,6 +107,7 @@ export interface MySqlStoreOptions {
 export class MySqlStore implements OutboxStore<Queryable> {
   readonly order: MessageOrder;
   readonly #database: ReadCommittedDatabase;
+  readonly #prefix: string;
   readonly #clock: Clock;
   readonly #sql: Statements;
   readonly #due: DueMessages;
@@ -120,13 +122,14 @@ export class MySqlStore implements OutboxStore<Queryable> {
     const { prefix = "outbox_", order = "none", clock = realClock } = given;
     this.order = order;
     this.#database = database;
+    this.#prefix = prefix;
     this.#clock = clock;
     this.#sql = statementsOf(prefix, order);
     this.#due = new DueMessages(this.#sql, order);
   }
 
   async save(tx: Queryable, message: NewMessage, now: number): Promise<SavedMessage> {
-    return await this.#saveOne(tx, pendingMessage(message, now));
+    return await this.#saveOne(this.#on(tx), pendingMessage(message, now));
   }
 
   async saveAll(
@@ -134,16 +137,17 @@ export class MySqlStore implements OutboxStore<Queryable> {
     messages: readonly NewMessage[],
     now: number,
   ): Promise<readonly SavedMessage[]> {
+    const on = this.#on(tx);
     const saved: SavedMessage[] = [];
     const parts = partsOf(pendingMessages(messages, now));
-    const [row] = await tx.query(this.#sql.now);
+    const [row] = await on.query(this.#sql.now);
     const serverNow = Number(row?.["now"]);
     for (const part of parts) {
       // An insert that meets one that is there has saved none.
       const isSaved =
-        part.length > 1 && (await isNew(() => tx.query(this.#sql.insertAll(part, serverNow))));
+        part.length > 1 && (await isNew(() => on.query(this.#sql.insertAll(part, serverNow))));
       if (isSaved) saved.push(...part.map(({ message }) => ({ ...message, isNew: true })));
-      else for (const pending of part) saved.push(await this.#saveOne(tx, pending));
+      else for (const pending of part) saved.push(await this.#saveOne(on, pending));
     }
     return saved;
   }
@@ -191,13 +195,13 @@ export class MySqlStore implements OutboxStore<Queryable> {
       if (rows.length > 0) await on.query(this.#sql.removeKeysOf, [id]);
       return rows.length > 0;
     };
-    return await (tx === undefined ? this.#own(work) : work(tx));
+    return await (tx === undefined ? this.#own(work) : work(this.#on(tx)));
   }
 
   async takeOnce(tx: Queryable, key: string, now: number, keep: number): Promise<boolean> {
     const own = uuidFrom(undefined);
     const at = Math.floor(now);
-    return (await this.#take(tx, ["inbox", key, own, at, at, Math.ceil(keep)])) === own;
+    return (await this.#take(this.#on(tx), ["inbox", key, own, at, at, Math.ceil(keep)])) === own;
   }
 
   async removeOnce(now: number, limit: number, signal?: AbortSignal): Promise<number> {
@@ -225,7 +229,7 @@ export class MySqlStore implements OutboxStore<Queryable> {
   }
 
   async pausedTopics(signal?: AbortSignal): Promise<readonly string[]> {
-    const rows = await this.#database.query(this.#sql.pausedTopics, [], signal);
+    const rows = await this.#query(this.#sql.pausedTopics, [], signal);
     return rows.map((row) => textOf(String(row["topic_digits"])));
   }
 
@@ -247,12 +251,12 @@ export class MySqlStore implements OutboxStore<Queryable> {
   }
 
   async now(signal?: AbortSignal): Promise<number> {
-    const [row] = await this.#database.query(this.#sql.now, [], signal);
+    const [row] = await this.#query(this.#sql.now, [], signal);
     return Number(row?.["now"]);
   }
 
   async nextDue(signal?: AbortSignal, filter: ClaimFilter = {}): Promise<number | undefined> {
-    const on: Queryable = { query: (text) => this.#database.query(text, [], signal) };
+    const on: Queryable = { query: (text) => this.#query(text, [], signal) };
     return await this.#due.next(on, filter);
   }
 
@@ -261,7 +265,7 @@ export class MySqlStore implements OutboxStore<Queryable> {
   }
 
   async expired(now: number, limit: number, signal?: AbortSignal): Promise<Claimed> {
-    const rows = await this.#database.query(this.#sql.expired(now, limit), [], signal);
+    const rows = await this.#query(this.#sql.expired(now, limit), [], signal);
     return await this.#read(rows, now);
   }
 
@@ -289,7 +293,7 @@ export class MySqlStore implements OutboxStore<Queryable> {
       limit: 2 ** Math.ceil(Math.log2(limit)), // a text for each limit would be a prepared statement
     });
     const last = after === undefined ? [] : [after.updatedAt, after.updatedAt, after.id];
-    const rows = await this.#database.query(text, topic === undefined ? last : [topic, ...last]);
+    const rows = await this.#query(text, topic === undefined ? last : [topic, ...last]);
     return rows.slice(0, limit).map((row) => deadLetterOf(plainRow(row)));
   }
 
@@ -311,34 +315,43 @@ export class MySqlStore implements OutboxStore<Queryable> {
 
   async find(id: string): Promise<Message | undefined> {
     const params = [id.toLowerCase()];
-    const [row] = isUuid(id) ? await this.#database.query(this.#sql.find, params) : [];
+    const [row] = isUuid(id) ? await this.#query(this.#sql.find, params) : [];
     if (row === undefined) return undefined;
     const message = messageOf(plainRow(row));
     return isInvalid(message) ? undefined : message;
   }
 
   async backlog(signal?: AbortSignal): Promise<Backlog> {
-    return backlogOf(await this.#database.query(this.#sql.backlog, [], signal));
+    return backlogOf(await this.#query(this.#sql.backlog, [], signal));
   }
 
   async oldest(signal?: AbortSignal): Promise<number | undefined> {
-    const [row] = await this.#database.query(this.#sql.oldest, [], signal);
+    const [row] = await this.#query(this.#sql.oldest, [], signal);
     return row === undefined ? undefined : Number(row["oldest"]);
   }
 
   async activity(since: number, signal?: AbortSignal): Promise<readonly Activity[]> {
-    const rows = await this.#database.query(this.#sql.activity(since), [], signal);
+    const rows = await this.#query(this.#sql.activity(since), [], signal);
     return activityFrom(
       rows.map((row) => ({ ...row, topic: textOf(String(row["topic_digits"])) })),
     );
   }
 
   async counts(): Promise<Readonly<Record<MessageStatus, number>>> {
-    return countsOf(await this.#database.query(this.#sql.counts));
+    return countsOf(await this.#query(this.#sql.counts));
   }
 
   #own<Value>(work: (tx: Queryable) => Promise<Value>, signal?: AbortSignal): Promise<Value> {
-    return ownTransaction(this.#database, work, this.#clock, signal);
+    return ownTransaction(this.#database, (tx) => work(this.#on(tx)), this.#clock, signal);
+  }
+
+  /** Its errors say what creates a table that is missing. */
+  #on(tx: Queryable): Queryable {
+    return onTables(tx, this.#prefix);
+  }
+
+  #query(...statement: Parameters<Queryable["query"]>): ReturnType<Queryable["query"]> {
+    return this.#on(this.#database).query(...statement);
   }
 
   async #changeDead(

@@ -25,7 +25,7 @@ export interface PGliteLike extends PGliteTransaction {
  * A PostgreSQL inside the process. It has one connection: transactions take turns. Begin yours by its method `transaction`.
  * A `BEGIN` sent by `query` or `exec` takes no turn: the next transaction of the outbox becomes part of it, and commits it.
  *
- * It does not vacuum by itself; run `VACUUM outbox_message` now and then if it lives long.
+ * It does not vacuum or analyze by itself; run `VACUUM ANALYZE outbox_message` now and then if it lives long.
  *
  * @example
  * ```ts no-run

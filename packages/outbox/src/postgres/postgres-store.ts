@@ -10,6 +10,7 @@ import { isUuid } from "../message/stored-text.ts";
 import { type Activity, activityFrom } from "../store/activity.ts";
 import type { Claim, Claimed } from "../store/claim.ts";
 import {
+  onTables,
   type Queryable,
   type Row,
   type Statement,
@@ -123,9 +124,10 @@ export class PostgresStore implements OutboxStore<Queryable> {
     const pending = pendingMessage(message, now);
     const [text, params] = this.#insertOf(pending);
     // A conflict must not end the transaction, and a look before would make serializable ones fail.
-    const rows = await tx.query(`${text} RETURNING true AS saved`, params);
+    const on = this.#on(tx);
+    const rows = await on.query(`${text} RETURNING true AS saved`, params);
     const ids = rows.map(() => pending.message.id);
-    return (await this.#saved(tx, [pending], ids))[0] as SavedMessage;
+    return (await this.#saved(on, [pending], ids))[0] as SavedMessage;
   }
 
   async saveAll(
@@ -137,9 +139,10 @@ export class PostgresStore implements OutboxStore<Queryable> {
     if (pending.length === 0) return [];
     const shape = { isList: true, hasUnique: pending.some(({ unique }) => unique !== undefined) };
     const text = `${insertSql(this.#prefix, shape)} RETURNING id`;
-    const rows = await tx.query(text, insertParams(pending, shape));
+    const on = this.#on(tx);
+    const rows = await on.query(text, insertParams(pending, shape));
     return await this.#saved(
-      tx,
+      on,
       pending,
       rows.map(({ id }) => String(id)),
     );
@@ -182,11 +185,11 @@ export class PostgresStore implements OutboxStore<Queryable> {
         );
       return rows.length > 0;
     };
-    return await (tx === undefined ? this.#transaction(work) : work(tx));
+    return await (tx === undefined ? this.#transaction(work) : work(this.#on(tx)));
   }
 
   async takeOnce(tx: Queryable, key: string, now: number, keep: number): Promise<boolean> {
-    return await changed(tx, this.#sql.takeOnce, [key, now, keep]);
+    return await changed(this.#on(tx), this.#sql.takeOnce, [key, now, keep]);
   }
 
   async removeOnce(now: number, limit: number, signal?: AbortSignal): Promise<number> {
@@ -383,7 +386,8 @@ export class PostgresStore implements OutboxStore<Queryable> {
       const [row] = await database.query(this.#sql.isolation, [], signal);
       this.#isReadCommitted = row?.["level"] === "read committed";
     }
-    if (this.#isReadCommitted !== false) return await database.query(text, params, signal);
+    if (this.#isReadCommitted !== false)
+      return await this.#on(database).query(text, params, signal);
     return await this.#transaction((tx) => tx.query(text, params), signal);
   }
 
@@ -392,8 +396,14 @@ export class PostgresStore implements OutboxStore<Queryable> {
     signal?: AbortSignal,
   ): Promise<Value> {
     const database = this.#database;
-    if (database.readCommitted === undefined) return database.transaction(work, signal);
-    return database.readCommitted(work, signal);
+    const own = (tx: Queryable): Promise<Value> => work(this.#on(tx));
+    if (database.readCommitted === undefined) return database.transaction(own, signal);
+    return database.readCommitted(own, signal);
+  }
+
+  /** Its errors say what creates a table that is missing. */
+  #on(tx: Queryable): Queryable {
+    return onTables(tx, this.#prefix);
   }
 }
 

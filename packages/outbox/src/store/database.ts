@@ -1,4 +1,4 @@
-import { type Kind, kind, requireString } from "@holdfast/kit";
+import { type Kind, kind, onTable, requireString } from "@holdfast/kit";
 
 /** A row that a query returns: each column under its name. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -26,6 +26,17 @@ export interface Database extends Queryable, AsyncDisposable {
    * back, with one exception: when the connection breaks during the commit, the outcome is unknown
    */
   transaction<Value>(work: (tx: Queryable) => Promise<Value>, signal?: AbortSignal): Promise<Value>;
+}
+
+/** What creates the tables of an outbox. */
+const REMEDY =
+  "create the tables of the outbox by migrate(), by migrationSql() in a migration of your own, or by npx @holdfast/outbox migrate";
+
+/** Runs statements on tables of a prefix. If one is missing, the error says what creates it. */
+export function onTables(on: Queryable, prefix: string): Queryable {
+  return {
+    query: (...statement) => onTable(prefix, REMEDY, () => on.query(...statement)),
+  };
 }
 
 /** SQL for the `sql` tag of a query layer: `sql(parts, ...params)`. */

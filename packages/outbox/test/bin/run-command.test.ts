@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
-import { connect } from "../../src/bin/connect.ts";
+import { connect, TARGETS } from "../../src/bin/connect.ts";
 import { mysqlParameters } from "../../src/bin/parameters.ts";
 import { CommandWorld, message } from "./fake-io.ts";
 
@@ -62,11 +62,8 @@ describe("npx @holdfast/outbox", () => {
   it.each<[string | undefined, string]>([
     [undefined, "--url URL is missing, and DATABASE_URL is not set; see --help"],
     ["", "--url URL is missing, and DATABASE_URL is not set; see --help"],
-    ["oracle://h/db", "--url must begin with postgres:// or mysql://, got oracle://"],
-    [
-      "./none",
-      "--url must be a postgres:// or mysql:// URL, or a folder of PGlite, which has a file PG_VERSION",
-    ],
+    ["oracle://h/db", `--url must be ${TARGETS}; got oracle://`],
+    ["./none", `--url must be ${TARGETS}`],
     [
       "postgres://u:p@h:port/db",
       "--url is not a valid URL: are special characters percent-encoded?",
@@ -217,6 +214,12 @@ describe("npx @holdfast/outbox", () => {
       connect,
     });
     expect([code, stderr]).toEqual([2, `error: ${problem}\n`]);
+  });
+
+  it.each(TARGETS.match(/[a-z]+:\/\//g) ?? [])("takes %s, as its errors say", async (scheme) => {
+    await using connection = await connect(`${scheme}host/shop`, "outbox_");
+    expect(connection.name).toBe(`${scheme}host/shop`);
+    expect((await new CommandWorld().run(["--help"])).stdout).toContain(scheme);
   });
 
   it.each(["42P01", "ER_NO_SUCH_TABLE"])("names migrate after the error %s", async (code) => {

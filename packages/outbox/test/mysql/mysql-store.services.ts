@@ -8,6 +8,7 @@ import { idOf, sample } from "../sample.ts";
 import { connectedStore } from "../services/connected-store.ts";
 import { testRelays } from "../services/relays.contract.ts";
 import { testInvalidRows } from "../store/invalid-row.contract.ts";
+import { testMissingTables } from "../store/missing-tables.contract.ts";
 import { testStore } from "../store/outbox-store.contract.ts";
 import { connectToMySql } from "./connect-to-mysql.ts";
 
@@ -35,6 +36,12 @@ beforeEach(async () => {
 testStore("MySqlStore", async ({ order }) => ({
   store: new MySqlStore(database, { order }),
   transaction: (work) => database.transaction(work),
+}));
+
+testMissingTables("MySqlStore", () => ({
+  database,
+  make: (options) => new MySqlStore(database, options),
+  code: "ER_NO_SUCH_TABLE",
 }));
 
 testRelays("MariaDB", async () => {

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { statementsOf } from "../../src/postgres/statements.ts";
 import { idOf, numberOf, sample } from "../sample.ts";
 import { testInvalidRows } from "../store/invalid-row.contract.ts";
+import { testMissingTables } from "../store/missing-tables.contract.ts";
 import { testStore } from "../store/outbox-store.contract.ts";
 
 const T = 1_700_000_000_000;
@@ -34,6 +35,12 @@ export function testPostgres(name: string, open: () => Promise<Database>): void 
       store: new PostgresStore(database, { order }),
       transaction: (work) => database.transaction(work),
       isAlone: name === "PGlite",
+    }));
+
+    testMissingTables("PostgresStore", () => ({
+      database,
+      make: (options) => new PostgresStore(database, options),
+      code: "42P01",
     }));
 
     async function save(...numbers: number[]): Promise<void> {

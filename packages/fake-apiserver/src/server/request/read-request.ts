@@ -1,11 +1,11 @@
 import type { KubeRequest } from "@holdfast/kubernetes";
-import { type ApiResponse, NOTHING_THERE, refusal } from "../api-response.ts";
+import { type ApiResponse, nothingThere, refusal } from "../api-response.ts";
 import { discover } from "../discovery.ts";
 import { noSuchMethod } from "../failure.ts";
 import type { ServedResource } from "../resource/served-resource.ts";
 import type { Attributes } from "../rights.ts";
 import type { ApiCall } from "./api-call.ts";
-import { attributesOf, type ParsedPath, parsePath, routeOf } from "./route.ts";
+import { adviceOn, attributesOf, type ParsedPath, parsePath, routeOf } from "./route.ts";
 
 /** A request that the server has read: a call of a resource, or one that has the same response every time. */
 export type ReadRequest = { readonly query: URLSearchParams } & (
@@ -16,7 +16,7 @@ export type ReadRequest = { readonly query: URLSearchParams } & (
 /** Reads the path of a request. */
 export function readRequest(request: KubeRequest, served: readonly ServedResource[]): ReadRequest {
   const path = parsePath(request.path);
-  if (path === undefined) return { query: new URLSearchParams(), fixed: NOTHING_THERE };
+  if (path === undefined) return { query: new URLSearchParams(), fixed: nothingThere("") };
   const read = { query: path.query, right: attributesOf(request, path) };
   try {
     const call = routeOf(request, path, served);
@@ -34,7 +34,7 @@ function documentAt(
   served: readonly ServedResource[],
 ): ApiResponse {
   const found = discover(segments, served);
-  if (found === undefined) return NOTHING_THERE;
+  if (found === undefined) return nothingThere(adviceOn(segments, served));
   // Checks of health are text, and take any method.
   return method === "GET" || "text" in found ? found : refusal(noSuchMethod());
 }

@@ -53,7 +53,7 @@ export function routeOf(
   const place = placeOf(segments);
   if (place === undefined) return undefined;
   const found = served.find((one) => isServedAt(one, place));
-  if (found === undefined) return refuse(place, served);
+  if (found === undefined) return refuse(place, served, adviceOn(segments, served));
   if (found.isBuiltIn && found.kind.endsWith("Review"))
     throw notImplemented(`FakeApi does not answer a ${found.kind}`);
   const { namespace, name, subresource, isWatch } = place;
@@ -131,7 +131,28 @@ function selectedName(query: URLSearchParams): string {
   return /^metadata\.name==?([^,]+)$/.exec(query.get("fieldSelector") ?? "")?.[1] ?? "";
 }
 
-function placeOf([root, ...rest]: readonly string[]): Place | undefined {
+/** What to do about a path of a kind, or of a group, that no resource has. Empty for other paths. */
+export function adviceOn(segments: readonly string[], served: readonly ServedResource[]): string {
+  const { group, version, plural = "" } = partsOf(segments) ?? {};
+  if (group === undefined) return "";
+  const isServed = (one: ServedResource): boolean =>
+    one.group === group &&
+    [undefined, one.version].includes(version) &&
+    ["", one.plural].includes(plural);
+  if (served.some(isServed)) return "";
+  const apiVersion = [group, version].filter(Boolean).join("/");
+  const kinds = served.map(({ kind, apiVersion }) => `${kind} of ${apiVersion}`);
+  const known = kinds.length === 0 ? "is empty" : `has ${[...new Set(kinds)].join(", ")}`;
+  return `FakeApi does not serve ${plural || "anything"} of ${apiVersion}: add the kind to options.resources, which ${known}`;
+}
+
+function placeOf(segments: readonly string[]): Place | undefined {
+  const place = partsOf(segments);
+  return place?.isDeeper ? undefined : place;
+}
+
+/** A place, and whether the path goes on below the subresource: to a port of a Pod, for example. */
+function partsOf([root, ...rest]: readonly string[]): (Place & { isDeeper: boolean }) | undefined {
   if (root !== "api" && root !== "apis") return undefined;
   const [group, version, ...parts] = root === "apis" ? rest : ["", ...rest];
   const isWatch = parts[0] === "watch";
@@ -139,9 +160,8 @@ function placeOf([root, ...rest]: readonly string[]): Place | undefined {
   const namespace = isNamespacePart(below) ? below[1] : undefined;
   const [plural = "", name = "", subresource, ...more] =
     namespace === undefined ? below : below.slice(2);
-  return more.length > 0
-    ? undefined
-    : { group, version, namespace, plural, name, subresource, isWatch };
+  const isDeeper = more.length > 0;
+  return { group, version, namespace, plural, name, subresource, isWatch, isDeeper };
 }
 
 /** `namespaces/x/plural`, but not an object of the resource `namespaces` or its status. */
@@ -168,7 +188,7 @@ const SUBRESOURCES: Readonly<Record<string, string>> = {
  *
  * @throws Failure if the server has the group, or the resource without the subresource; 501 for one that FakeApi lacks
  */
-function refuse(place: Place, served: readonly ServedResource[]): undefined {
+function refuse(place: Place, served: readonly ServedResource[], advice: string): undefined {
   if (place.plural === "") return undefined;
   const owner = served.find((one) => isServedAt(one, { ...place, subresource: undefined }));
   if (owner !== undefined && !owner.isBuiltIn) throw notFound(owner, place.name);
@@ -177,7 +197,7 @@ function refuse(place: Place, served: readonly ServedResource[]): undefined {
     throw notImplemented(`FakeApi does not have the subresource ${subresource} of ${plural}`);
   const isKnown = ({ group, version, isBuiltIn }: ServedResource): boolean =>
     isBuiltIn && group === place.group && version === place.version;
-  if (served.some(isKnown)) throw noSuchResource();
+  if (served.some(isKnown)) throw noSuchResource(advice);
   return undefined;
 }
 
