@@ -48,15 +48,11 @@ export class Incident {
   /** Whether the program ended with an error. */
   readonly fails: boolean;
 
-  /** @throws Error for a recording without its first segment, and for a gap */
+  /** @throws Error for a recording with neither its first segment nor a snapshot, and for a gap */
   constructor(recording: Recording, resources: readonly Resource[]) {
-    const { head } = recording;
+    const { requests, inputs, calls, makers, foreign, now, fails, begun } = new Reading(recording);
+    const head = { ...recording.head, ...begun.time };
     this.head = head;
-    if (head.segment !== 1)
-      throw new Error(
-        `shadow: the first segment of the process must be there, got segment ${head.segment}, and the recording has no snapshot: raise maxBytes, so that the ring keeps it`,
-      );
-    const { requests, inputs, calls, makers, foreign, now, fails } = new Reading(recording);
     this.calls = calls;
     this.makers = makers;
     this.foreign = foreign;
@@ -65,9 +61,13 @@ export class Incident {
     this.resources = withRecorded(resources, requests);
     this.served = servedResources(this.resources);
     const exchanges = new Map(requests.map((raw) => [raw, this.#exchangeOf(raw)]));
-    this.exchanges = [...exchanges.values()];
+    this.exchanges = requests.filter(isSent).map((raw) => exchanges.get(raw) as Exchange);
     const sights = new Sights(this.history);
-    for (const { raw, at, line } of inputs) sights.take(exchanges.get(raw) as Exchange, line, at);
+    for (const [index, { raw, at, line }] of inputs.entries()) {
+      if (index === begun.inputs) this.history.begin();
+      sights.take(exchanges.get(raw) as Exchange, line, at);
+    }
+    if (inputs.length === begun.inputs) this.history.begin();
     this.version = Number.isFinite(sights.first) ? sights.first : 1;
     const lost = this.exchanges.filter((one) => one.place && (one.isCut || statusOf(one) >= 500));
     this.history.attribute(lost, ({ call }) => call?.query.get("fieldManager") ?? head.name);
@@ -99,17 +99,32 @@ class Reading {
   readonly foreign: Foreign[] = [];
   fails = false;
   now: number;
+  /** Where a snapshot ends: the time of the program then, and how many inputs come before. */
+  begun: {
+    readonly time?: { readonly mono: number; readonly wall: number };
+    readonly inputs: number;
+  };
   readonly #open = new Map<unknown, Raw>();
 
   constructor(recording: Recording) {
-    this.now = recording.head.mono;
-    for (const line of recording.lines()) {
+    const { head, files } = recording;
+    this.now = head.mono;
+    this.begun = { inputs: 0 };
+    const lines = recording.known();
+    if (lines === undefined)
+      throw new Error(
+        `shadow: the first segment of the process must be there, or a snapshot; got segment ${head.segment}, and no snapshot in ${files.length} files from ${files[0]}: raise maxBytes, so that the ring keeps more`,
+      );
+    for (const line of lines) {
       if (line.k === "gap")
         throw new Error(
           `shadow: the recording has a gap in ${recording.files[0]} and its next segments: what others did meanwhile is not known`,
         );
       if (typeof line.t === "number") this.now = line.t;
-      this.#take(line);
+      if (line.k === "o") {
+        const wall = Number(line["w"] ?? head.wall);
+        this.begun = { time: { mono: this.now, wall }, inputs: this.inputs.length };
+      } else this.#take(line);
     }
   }
 
@@ -132,6 +147,11 @@ class Reading {
     if (raw.ask.k === "q") this.requests.push(raw);
     else this.calls.set(text, [...(this.calls.get(text) ?? []), raw]);
   }
+}
+
+/** Whether the program has sent a request: those of a snapshot, which tell its objects, have negative numbers. */
+function isSent({ ask: { n = 0 } }: Raw): boolean {
+  return n >= 0;
 }
 
 function requestOf(ask: Line): KubeRequest {

@@ -235,7 +235,8 @@ async function runIn<World>(
   const random = seededRandom(timing);
   const lateBy = (duration: number): number => (timing === 0 ? 0 : random() * (2 * duration + 5));
   const written = new Written(start);
-  const sent = new Sends(3 * incident.exchanges.length + 300);
+  // A program that begins reconciles each object that is there.
+  const sent = new Sends(3 * (incident.exchanges.length + api.begun) + 300);
   const note = (request: KubeRequest | string, status: number): void => {
     sent.count(
       typeof request === "string" ? request : `${request.method} ${request.path.split("?")[0]}`,

@@ -1,0 +1,100 @@
+import type fs from "node:fs";
+import { Worker } from "node:worker_threads";
+import type zlib from "node:zlib";
+import type { Line } from "./tape.ts";
+
+/** Tells as much of the world of a program as the lines that it takes, with fewer of them. */
+export interface Fold {
+  /** Takes the next line; of an earlier snapshot all lines, which end with one of kind `"o"`. */
+  take(line: Line): void;
+  /** The lines of the snapshot. */
+  lines(): readonly Line[];
+}
+
+/** Segments that become a snapshot. */
+export interface FoldJob {
+  /** The file that has the snapshot before. Undefined: there is none, and `files` begin with the process. */
+  readonly base: string | undefined;
+  /** The segments since that snapshot, in order. */
+  readonly files: readonly string[];
+  /** The number of the segment that the snapshot is the begin of. */
+  readonly segment: number;
+}
+
+/** A worker at work. */
+export interface Folding {
+  /** Resolves with the line of the snapshot, packed as a member of a segment. Rejects if the worker dies. */
+  readonly packed: Promise<Uint8Array>;
+  /** Ends the worker. */
+  stop(): void;
+}
+
+/**
+ * Folds segments in a thread of its own.
+ *
+ * @param fold - its text runs in the thread, since a file of its own would be missing in sources and in bundles. It may use
+ * globals only
+ */
+export function foldInWorker(fold: () => Fold, job: FoldJob): Folding {
+  const text = `const __name = (named) => named; const { parentPort, workerData } = require("node:worker_threads");
+(${foldFiles})(${fold}, workerData, require("node:fs"), require("node:zlib")).then((packed) => parentPort.postMessage(packed));`;
+  const worker = new Worker(text, { eval: true, workerData: job, env: {}, execArgv: [] });
+  worker.unref();
+  const packed = new Promise<Uint8Array>((resolve, reject) => {
+    worker.once("message", resolve);
+    worker.once("error", reject);
+    worker.once("exit", (code) => reject(new Error(`the worker ended with code ${code}`)));
+  });
+  return { packed, stop: () => void worker.terminate() };
+}
+
+/** Runs in the thread: uses nothing of this module. */
+async function foldFiles(
+  makeFold: () => Fold,
+  { base, files, segment }: FoldJob,
+  { createReadStream }: typeof fs,
+  { createGunzip, gzipSync, constants }: typeof zlib,
+): Promise<Uint8Array> {
+  async function* linesOf(file: string): AsyncGenerator<Line, void, undefined> {
+    const unzipped = createReadStream(file).pipe(createGunzip({ chunkSize: 1024 * 1024 }));
+    let chunks: Buffer[] = [];
+    let size = 0;
+    let line: Line | undefined; // its body follows
+    for await (const chunk of unzipped as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (line !== undefined && size <= (line["len"] as number)) continue;
+      const bytes = Buffer.concat(chunks);
+      let at = 0;
+      for (;;) {
+        const end: number =
+          line === undefined ? bytes.indexOf(10, at) : at + (line["len"] as number);
+        if (end < 0 || end >= bytes.length) break;
+        const part = bytes.toString("utf8", at, end);
+        const whole: Line = line === undefined ? JSON.parse(part) : { ...line, body: part };
+        line = line === undefined && "len" in whole ? whole : undefined;
+        if (line === undefined) yield whole;
+        at = end + 1;
+      }
+      chunks = [bytes.subarray(at)];
+      size = bytes.length - at;
+    }
+  }
+  const fold = makeFold();
+  let known = "";
+  if (base !== undefined)
+    for await (const { k, body } of linesOf(base)) if (k === "o") known = `${body}`;
+  for (const line of known.split("\n")) if (line !== "") fold.take(JSON.parse(line));
+  for (const file of files)
+    for await (const line of linesOf(file)) if (line.k !== "o") fold.take(line);
+  const body = Buffer.from(
+    fold
+      .lines()
+      .map((line) => JSON.stringify(line))
+      .join("\n"),
+  );
+  const head = Buffer.from(`${JSON.stringify({ k: "o", segment, len: body.length })}\n`);
+  return gzipSync(Buffer.concat([head, body, Buffer.from("\n")]), {
+    level: constants.Z_BEST_SPEED,
+  });
+}
