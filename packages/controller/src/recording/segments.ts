@@ -187,6 +187,8 @@ export class Segments {
 
   #lacksSnapshot(error: unknown): void {
     if (this.#isClosed) return;
+    const isPruned = (error as NodeJS.ErrnoException).code === "ENOENT";
+    if (isPruned) this.#fold = undefined; // what the ring has deleted is in no snapshot
     const { directory, logger } = this.#options;
     const details = { directory, segment: this.#number + 1, problem: messageOf(error) };
     logSafely(logger, "warn", details, "recording lacks a snapshot; the program continues");

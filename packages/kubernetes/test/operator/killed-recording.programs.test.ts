@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { constants, gunzipSync } from "node:zlib";
 import { realClock } from "@holdfast/clock";
 import { type Line, openRecording } from "@holdfast/controller/recording";
-import { FakeApi, replay } from "@holdfast/fake-apiserver";
+import { FakeApi, replay, shadow } from "@holdfast/fake-apiserver";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
@@ -55,4 +57,41 @@ it("keeps of a process that is killed what was written, which opens and replays"
   const checked = await runBin(["recording", "check", directory], directory);
   expect(checked).toMatchObject({ code: 0, stderr: "" });
   expect(checked.stdout).toContain("the process was killed, or still runs\ncan be replayed\n");
+}, 60_000);
+
+it("keeps the snapshot before of a process that is killed while the next one is folded", async () => {
+  const directory = tempFolder(onTestFinished);
+  const api = new FakeApi({ clock: realClock, resources: [ConfigMap, Lease] });
+  await using listener = await api.listen();
+  const child = spawn(process.execPath, [main, listener.url, directory, "2000"], {
+    stdio: "inherit",
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const exited = once(child, "exit");
+  const files = (): string[] =>
+    readdirSync(directory)
+      .toSorted()
+      .map((name) => join(directory, name));
+  const options = { finishFlush: constants.Z_SYNC_FLUSH };
+  const withSnapshot = (): string[] =>
+    files().filter((file) => gunzipSync(readFileSync(file), options).includes('{"k":"o"'));
+  const writeUntil = async (isOver: () => boolean): Promise<void> => {
+    for (let number = 0; !isOver(); number++) {
+      const metadata = { namespace: "default", name: `map-${number % 3}` };
+      if (number < 3) await api.client.apply(ConfigMap, { metadata });
+      else await api.client.apply(ConfigMap, { metadata, data: { round: `${number}` } });
+    }
+  };
+  await writeUntil(() => withSnapshot().length > 1);
+  const before = files().length;
+  await writeUntil(() => files().length > before); // the segment before is folded now
+  child.kill("SIGKILL");
+  expect(await exited).toEqual([null, "SIGKILL"]);
+  const [first, second] = withSnapshot().slice(-2);
+  for (const file of files()) if (file < `${first}`) rmSync(file);
+  expect(second).toBeDefined();
+  const recording = await openRecording(directory);
+  expect(recording.head.segment).toBeGreaterThan(1);
+  const report = await shadow(recording, { upgradeFrom: setup, setup, timings: 1 });
+  expect(report).toEqual({ news: [], lost: [], orphans: [], loop: undefined });
 }, 60_000);
