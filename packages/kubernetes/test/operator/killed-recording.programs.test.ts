@@ -75,12 +75,14 @@ it("keeps the snapshot before of a process that is killed while the next one is 
   const options = { finishFlush: constants.Z_SYNC_FLUSH };
   const withSnapshot = (): string[] =>
     files().filter((file) => gunzipSync(readFileSync(file), options).includes('{"k":"o"'));
+  let round = 0;
   const writeUntil = async (isOver: () => boolean): Promise<void> => {
-    for (let number = 0; !isOver(); number++) {
-      const metadata = { namespace: "default", name: `map-${number % 3}` };
-      if (number < 3) await api.client.apply(ConfigMap, { metadata });
-      else await api.client.apply(ConfigMap, { metadata, data: { round: `${number}` } });
-    }
+    const write = async (): Promise<boolean> => {
+      const metadata = { namespace: "default", name: `map-${round++ % 3}` };
+      await api.client.apply(ConfigMap, { metadata, data: { round: `${round}` } });
+      return isOver();
+    };
+    await expect.poll(write, { interval: 10, timeout: 40_000 }).toBe(true);
   };
   await writeUntil(() => withSnapshot().length > 1);
   const before = files().length;
