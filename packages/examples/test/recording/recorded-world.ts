@@ -3,7 +3,7 @@ import { constants, gunzipSync } from "node:zlib";
 import type { Clock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
 import { openRecording, Recording } from "@holdfast/controller/recording";
-import { FakeApi, type Fault, type ShadowReport } from "@holdfast/fake-apiserver";
+import { FakeApi, type Fault } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   type KubeTransport,
@@ -101,23 +101,4 @@ export function snapshotsOf({ files }: Recording): string[] {
 /** The recording of a ring that has lost all before a segment. */
 export function since({ files }: Recording, segment: string): Recording {
   return new Recording(files.slice(files.indexOf(segment)));
-}
-
-/** The objects that a recorded operator has written, and that none of the writes of a shadow is of. */
-export function unwritten(recording: Recording, { news }: Pick<ShadowReport, "news">): string[] {
-  const written = new Set(news.map(({ request }) => request.split(" ").slice(1).join(" ")));
-  return [...objectsWritten(recording)].filter((name) => !written.has(name));
-}
-
-function objectsWritten(recording: Recording): Set<string> {
-  const names = new Set<string>();
-  for (const { k, m, u, body } of recording.lines()) {
-    if (k !== "q" || m === "GET" || /leases|events/.test(`${u}`)) continue;
-    const [, group, plural, name = JSON.parse(`${body}`).metadata.name, status] =
-      /^\/api(?:s\/([^/]+))?\/v1\/namespaces\/default\/(\w+)(?:\/([^/?]+))?(\/status)?/.exec(
-        `${u}`,
-      ) ?? [];
-    names.add(`${plural}${group ? `.${group}` : ""}${status ?? ""} default/${name}`);
-  }
-  return names;
 }

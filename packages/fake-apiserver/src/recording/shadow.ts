@@ -115,12 +115,16 @@ const AFTER = 60_000;
  * ends of watches come as they came. Changes of others are merged into an object that is no longer as recorded, and named
  * in `orphans`: others do not react to a new program.
  *
+ * A recording without the first segment of its process begins at its first snapshot: both programs start in the world of
+ * that moment.
+ *
  * `upgradeFrom` runs `timings` times, with other delays, to tell a change of the program from chance. `lost` and `news` are
  * empty for the same program. Both versions run with the default `cluster.backoff`, which no recording has.
  *
- * @param recording - of `openRecording` of `@holdfast/controller/recording`, with the first segment of its process
+ * @param recording - of `openRecording` of `@holdfast/controller/recording`, with the first segment of its process or a
+ * snapshot
  * @param options - see {@link ShadowOptions}
- * @returns a report. Rejects with an Error for a recording that is damaged, has a gap or lacks its first segment, for an
+ * @returns a report. Rejects with an Error for a recording that is damaged, has a gap, or has neither its first segment nor a snapshot, for an
  * `upgradeFrom` that loops, and if `setup` fails where `upgradeFrom` does not; with a RangeError or TypeError for a bad
  * argument, and for a resource that neither `resources` nor the recording has
  *

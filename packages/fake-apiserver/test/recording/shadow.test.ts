@@ -333,6 +333,6 @@ it("refuses a resource that it does not know, an operator that fails, and a reco
   write([(lines[0] as string).replace('"segment":1', '"segment":2'), ...lines.slice(1)]);
   const later = await openRecording(path);
   await expect(tried(later, { upgradeFrom: plain, setup: plain })).rejects.toThrow(
-    "shadow: the first segment of the process must be there, got segment 2, and the recording has no snapshot",
+    "shadow: the first segment of the process must be there, or a snapshot; got segment 2, and no snapshot in 1 files",
   );
 });

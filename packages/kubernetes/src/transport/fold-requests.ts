@@ -132,6 +132,7 @@ export function foldRequests(): Fold {
       return;
     }
     top = Math.max(top, numberOf(list));
+    for (const [one, page] of pages) if (page.selection === selection) pages.delete(one);
     for (const key of keys) if (!listed.has(key)) drop(store, key, numberOf(list));
     keys.clear();
     for (const key of listed) keys.add(key);
