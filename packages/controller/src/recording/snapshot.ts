@@ -57,27 +57,24 @@ async function foldFiles(
 ): Promise<Uint8Array> {
   async function* linesOf(file: string): AsyncGenerator<Line, void, undefined> {
     const unzipped = createReadStream(file).pipe(createGunzip({ chunkSize: 1024 * 1024 }));
-    let chunks: Buffer[] = [];
-    let size = 0;
-    let line: Line | undefined; // its body follows
+    let rest: Buffer = Buffer.alloc(0);
+    let head: Line | undefined; // its body follows
+    const endIn = (bytes: Buffer, at: number): number =>
+      head === undefined ? bytes.indexOf(10, at) : at + Number(head["len"]);
+    const lineOf = (text: string): Line | undefined => {
+      const line: Line = head === undefined ? JSON.parse(text) : { ...head, body: text };
+      head = head === undefined && "len" in line ? line : undefined;
+      return head === undefined ? line : undefined;
+    };
     for await (const chunk of unzipped as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (line !== undefined && size <= (line["len"] as number)) continue;
-      const bytes = Buffer.concat(chunks);
+      const bytes = Buffer.concat([rest, chunk]);
       let at = 0;
-      for (;;) {
-        const end: number =
-          line === undefined ? bytes.indexOf(10, at) : at + (line["len"] as number);
-        if (end < 0 || end >= bytes.length) break;
-        const part = bytes.toString("utf8", at, end);
-        const whole: Line = line === undefined ? JSON.parse(part) : { ...line, body: part };
-        line = line === undefined && "len" in whole ? whole : undefined;
-        if (line === undefined) yield whole;
+      for (let end = endIn(bytes, at); end >= 0 && end < bytes.length; end = endIn(bytes, at)) {
+        const line = lineOf(bytes.toString("utf8", at, end));
+        if (line !== undefined) yield line;
         at = end + 1;
       }
-      chunks = [bytes.subarray(at)];
-      size = bytes.length - at;
+      rest = bytes.subarray(at);
     }
   }
   const fold = makeFold();

@@ -1,8 +1,7 @@
-import { realClock } from "@holdfast/clock";
+import { setImmediate } from "node:timers/promises";
 import { FakeClock } from "@holdfast/clock/testing";
 import { openRecording } from "@holdfast/controller/recording";
 import { shadow } from "@holdfast/fake-apiserver";
-import { yieldTurn } from "@holdfast/kit";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { FakeDns } from "../website/fake-dns.ts";
@@ -30,7 +29,7 @@ describe.for(recordedOperators)(
             await clock.sleep(20_000);
             while (round === 3 && !(await hasSnapshot())) {
               await clock.sleep(1_000);
-              await clock.external(yieldTurn(realClock)); // the disk and the worker take real time
+              await clock.external(setImmediate()); // the disk and the worker take real time
             }
             if (round !== 5) continue;
             world.api.stop();
@@ -44,9 +43,9 @@ describe.for(recordedOperators)(
         const rest = since(whole, snapshotsOf(whole)[0] as string);
         expect(rest.head.segment).toBeGreaterThan(1);
         const upgradeFrom = operator.setup(new FakeDns());
-        const common = { resources, timings: 2 };
+        const common = { resources, timings: 1 };
         const all = await shadow(rest, {
-          ...{ ...common, timings: 1 },
+          ...common,
           upgradeFrom: () => () => [],
           setup: upgradeFrom,
         });

@@ -16,7 +16,7 @@ const at = (name: string) => ({ namespace: "default", name });
 
 /** Copies the count of each ConfigMap to its text. */
 const marker =
-  (text: (map: Map) => string): OperatorSetup =>
+  (text: (count: string | undefined, name: string) => string): OperatorSetup =>
   ({ cluster, client, controller }) => {
     const maps = cluster.watch(ConfigMap);
     return () => [
@@ -25,14 +25,16 @@ const marker =
         sources: [maps.source()],
         async reconcile({ key, signal }) {
           const map = maps.get(key);
-          if (map === undefined || map.data?.["text"] === text(map)) return;
-          await client.patch(ConfigMap, key, { data: { text: text(map) } }, { signal });
+          if (map === undefined) return;
+          const wanted = text(map.data?.["count"], map.metadata.name);
+          if (map.data?.["text"] === wanted) return;
+          await client.patch(ConfigMap, key, { data: { text: wanted } }, { signal });
         },
       }),
     ];
   };
 
-const copier = marker((map) => `${map.data?.["count"]}`);
+const copier = marker((count) => `${count}`);
 
 const hasSnapshot = (file: string): boolean =>
   gunzipSync(readFileSync(file), { finishFlush: 2 }).includes('{"k":"o"');
@@ -97,9 +99,7 @@ it("begins at a snapshot if the first segment is gone", async () => {
   expect(recording.head.segment).toBeGreaterThan(1);
   const same = await shadow(recording, { upgradeFrom: copier, setup: copier });
   expect(same).toEqual(nothing);
-  const setup = marker(
-    (map) => `${map.data?.["count"]}${map.data?.["count"] === "1001" ? "!" : ""}`,
-  );
+  const setup = marker((count) => (count === "1001" ? "1001!" : `${count}`));
   const { news, lost } = await shadow(recording, { upgradeFrom: copier, setup });
   expect([...news, ...lost].map(({ request, body }) => [request, body])).toEqual([
     ["patch configmaps default/ann", { data: { text: "1001!" } }],
@@ -112,7 +112,7 @@ it("has the objects of the snapshot, and none that was deleted before", async ()
   const recording = await record(copier, counting);
   const { news } = await shadow(recording, {
     upgradeFrom: copier,
-    setup: marker((map) => `${map.metadata.name}`),
+    setup: marker((_, name) => name),
   });
   expect(new Set(news.map(({ request }) => request))).toEqual(
     new Set(["patch configmaps default/ann", "patch configmaps default/bob"]),

@@ -20,6 +20,15 @@ interface Item {
   readonly text: string | undefined;
 }
 
+/** What a path is about. */
+interface Place {
+  readonly store: string;
+  /** Undefined for a list. */
+  readonly key: string | undefined;
+  /** Whether the answer is the object: a scale is not. */
+  readonly isWhole: boolean;
+}
+
 /** The objects of a list and of its watch. */
 interface Selection {
   readonly path: string;
@@ -117,10 +126,20 @@ export function foldRequests(): Fold {
     } else keys.add(put(store, object));
   };
 
+  /** A list has ended: what is not in it is gone. */
+  const complete = (selection: Selection, listed: ReadonlySet<string>, number: number): void => {
+    const { store, keys } = selection;
+    top = Math.max(top, number);
+    for (const [token, page] of pages) if (page.selection === selection) pages.delete(token);
+    for (const key of keys) if (!listed.has(key)) drop(store, key, number);
+    keys.clear();
+    for (const key of listed) keys.add(key);
+  };
+
   const takeList = (url: string, list: Json, items: readonly Json[]): void => {
     const selection = selectionOf(url, list);
     Object.assign(selection, { kind: list["kind"], apiVersion: list["apiVersion"] });
-    const { store, keys } = selection;
+    const { store } = selection;
     const token = new URLSearchParams(url.split("?")[1]).get("continue") ?? "";
     const listed = new Set([
       ...(pages.get(token)?.keys ?? []),
@@ -131,44 +150,52 @@ export function foldRequests(): Fold {
       pages.set(next, { selection, keys: listed, isOld: false });
       return;
     }
-    top = Math.max(top, numberOf(list));
-    for (const [one, page] of pages) if (page.selection === selection) pages.delete(one);
-    for (const key of keys) if (!listed.has(key)) drop(store, key, numberOf(list));
-    keys.clear();
-    for (const key of listed) keys.add(key);
+    complete(selection, listed, numberOf(list));
   };
 
-  const takeWrite = (method: unknown, id: string, key: string | undefined, object: Json): void => {
-    const { name, deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadataOf(object);
-    const isHeld = (finalizers as unknown[] | undefined)?.length || deletionGracePeriodSeconds;
-    const isGone =
-      method === "DELETE"
-        ? object["kind"] === "Status" || deletionTimestamp === undefined
-        : deletionTimestamp !== undefined && !isHeld;
-    if (!isGone && typeof name === "string") put(id, object);
-    else if (isGone && key !== undefined) drop(id, key);
+  const isGoneBy = (method: unknown, object: Json): boolean => {
+    const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = metadataOf(object);
+    if (method === "DELETE") return object["kind"] === "Status" || deletionTimestamp === undefined;
+    const isHeld = Boolean(deletionGracePeriodSeconds) || (finalizers as unknown[]).length > 0;
+    return deletionTimestamp !== undefined && !isHeld;
+  };
+
+  const takeWrite = (method: unknown, { store, key }: Place, object: Json): void => {
+    const isGone = isGoneBy(method, object);
+    if (!isGone && "name" in metadataOf(object)) put(store, object);
+    else if (isGone && key !== undefined) drop(store, key);
+  };
+
+  const placeOf = (url: string): Place | undefined => {
+    const [, base, namespace = "", plural, name, part = "/status"] = PATH.exec(url) ?? [];
+    if (base === undefined) return undefined;
+    const key = name === undefined ? undefined : `${namespace}/${name}`;
+    return { store: `${base}/${plural}`, key, isWhole: part === "/status" };
+  };
+
+  const takeObject = (method: unknown, url: string, place: Place, object: Json): void => {
+    const { store, key } = place;
+    const { items } = object;
+    if (method !== "GET") {
+      // Nobody reads the Events that an operator writes, and it has as many as it likes.
+      const isKept = !store.endsWith("/events") && !/[?&]dryRun=/.test(url);
+      if (isKept) takeWrite(method, place, object);
+    } else if (Array.isArray(items)) takeList(url, object, items as Json[]);
+    else if (key !== undefined) put(store, object);
   };
 
   const takeAnswer = ({ ask, head, body }: Call, end: Line): void => {
-    const { m, u } = ask as Line & { readonly m: string; readonly u: string };
-    const [, base, namespace = "", plural, name, part] = PATH.exec(u) ?? [];
+    const [method, url] = [ask["m"], `${ask["u"]}`];
+    const place = placeOf(url);
     const status = Number(head?.["s"]);
-    const answer = parsed(body);
-    const isMissing = m === "GET" && name === undefined && status === 404;
-    if (base === undefined || isMissing) {
-      remember(`${m} ${u}`, [ask, { ...head, k: "h" }, { ...end, body }]);
-      return;
+    const isMissing = method === "GET" && status === 404;
+    if (place === undefined || (isMissing && place.key === undefined))
+      remember(`${method} ${url}`, [ask, { ...head, k: "h" }, { ...end, body }]);
+    else if (place.isWhole) {
+      const object = status < 300 ? parsed(body) : undefined;
+      if (object !== undefined) takeObject(method, url, place, object);
+      if (isMissing) drop(place.store, `${place.key}`);
     }
-    const id = `${base}/${plural}`;
-    const key = name === undefined ? undefined : `${namespace}/${name}`;
-    if (m === "GET" && status === 404 && key !== undefined && part === undefined) drop(id, key);
-    if (!(status < 300) || answer === undefined) return;
-    if (part !== undefined && part !== "/status") return;
-    if (m !== "GET") {
-      // Nobody reads the Events that an operator writes, and it has as many as it likes.
-      if (plural !== "events" && !/[?&]dryRun=/.test(u)) takeWrite(m, id, key, answer);
-    } else if (Array.isArray(answer["items"])) takeList(u, answer, answer["items"] as Json[]);
-    else if (key !== undefined) put(id, answer);
   };
 
   const remember = (text: string, answer: readonly Line[]): void => {
@@ -176,29 +203,37 @@ export function foldRequests(): Fold {
     answers.set(text, answer);
   };
 
-  const take = (line: Line): void => {
-    const { k, n, t, w } = line;
-    if (typeof t === "number") now = t;
-    if (typeof w === "number") wall = w;
-    if (k === "o") for (const one of [...calls.values(), ...pages.values()]) one.isOld = true;
-    if (k === "m" || k === "f" || k === "gap") notes.set(JSON.stringify(line), line);
-    if (k === "q" || k === "l") {
-      const { heard = 0, ...ask } = line as Line & { readonly heard?: number };
-      calls.set(n, { ask: { ...ask, t: now }, head: undefined, body: "", heard, isOld: false });
-      return;
-    }
-    const call = k === "R" ? undefined : calls.get(n);
-    if (call === undefined) return;
+  /** Takes an input of a call. */
+  const hear = (call: Call, input: Line): void => {
+    const { k, n, body = "" } = input;
     const { ask } = call;
-    const body = typeof line["body"] === "string" ? line["body"] : "";
-    if (k === "h") call.head = { ...line, t: now };
+    if (k === "h") call.head = input;
     if (k === "F") Object.assign(call, { heard: call.heard + 1, isOld: false });
-    if (k === "L") remember(`${ask["c"]}`, [ask, { ...line, t: now }]);
-    const isWatch = isWatchOf(call);
-    if (isWatch) for (const text of body.split("\n")) takeEvent(`${ask["u"]}`, text);
-    else call.body += body;
-    if (k === "e" && !isWatch) takeAnswer(call, { ...line, t: now });
-    if (k === "L" || k === "e" || k === "x") calls.delete(n);
+    if (k === "L") remember(`${ask["c"]}`, [ask, input]);
+    if (isWatchOf(call)) for (const text of `${body}`.split("\n")) takeEvent(`${ask["u"]}`, text);
+    else {
+      call.body += `${body}`;
+      if (k === "e") takeAnswer(call, input);
+    }
+    if (/^[Lex]$/.test(k)) calls.delete(n);
+  };
+
+  /** A snapshot ends. */
+  const age = (): void => {
+    for (const one of [...calls.values(), ...pages.values()]) one.isOld = true;
+  };
+
+  const take = (line: Line): void => {
+    const { k, n, t = now, w = wall, heard = 0, ...rest } = line;
+    now = t;
+    wall = w;
+    if (k === "o") age();
+    if (/^(m|f|gap)$/.test(k)) notes.set(JSON.stringify(line), line);
+    const call = k === "R" ? undefined : calls.get(n); // of a read `n` is something else
+    if (k === "q" || k === "l") {
+      const ask = { k, n, ...rest, t } as Line;
+      calls.set(n, { ask, head: undefined, body: "", heard: Number(heard), isOld: false });
+    } else if (call !== undefined) hear(call, { ...line, t });
   };
   const isWatchOf = ({ ask, head }: Call): boolean =>
     /[?&]watch=(true|1)/.test(`${ask["u"]}`) && Number(head?.["s"]) < 300;

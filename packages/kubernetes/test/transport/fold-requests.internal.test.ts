@@ -82,7 +82,7 @@ function world(): Line[] {
       200,
       object("eve", 8, { finalizers: ["a"], deletionTimestamp: "t" }),
     ),
-    ...answered("PATCH", `${ofMap("eve")}/scale`, 200, { kind: "Scale", ...object("eve", 99) }),
+    ...answered("PATCH", `${ofMap("eve")}/scale`, 200, { ...object("eve", 99), kind: "Scale" }),
     ...answered("PATCH", `${ofMap("ann")}?dryRun=All`, 200, object("ann", 98)),
     ...answered("POST", "/api/v1/namespaces/default/pods", 201, object("pod", 9)),
     ...answered("POST", "/api/v1/namespaces/default/pods", 201, object("gone", 10)),
