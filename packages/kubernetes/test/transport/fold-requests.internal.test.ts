@@ -97,6 +97,7 @@ function world(): Line[] {
 }
 
 it("has each object as it was seen last, and none that is gone", () => {
+  expect(readsOf(folded(world().slice(0, 6)))).toEqual({ [MAPS]: ["ann 1", "bob 2", "eve 3"] });
   expect(readsOf(folded(world()))).toEqual({
     [MAPS]: ["ann 6", "dan 14"],
     [`${MAPS}?labelSelector=a%3Db`]: [],
