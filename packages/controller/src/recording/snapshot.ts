@@ -1,4 +1,5 @@
 import type fs from "node:fs";
+import type v8 from "node:v8";
 import { Worker } from "node:worker_threads";
 import type zlib from "node:zlib";
 import type { Line } from "./tape.ts";
@@ -37,7 +38,7 @@ export interface Folding {
  */
 export function foldInWorker(fold: () => Fold, job: FoldJob): Folding {
   const text = `const __name = (named) => named; const { parentPort, workerData } = require("node:worker_threads");
-(${foldFiles})(${fold}, workerData, require("node:fs"), require("node:zlib")).then((packed) => parentPort.postMessage(packed));`;
+(${foldFiles})(${fold}, workerData, { ...require("node:fs"), ...require("node:zlib"), ...require("node:v8") }).then((packed) => parentPort.postMessage(packed));`;
   const worker = new Worker(text, { eval: true, workerData: job, env: {}, execArgv: [] });
   worker.unref();
   const packed = new Promise<Uint8Array>((resolve, reject) => {
@@ -48,12 +49,16 @@ export function foldInWorker(fold: () => Fold, job: FoldJob): Folding {
   return { packed, stop: () => void worker.terminate() };
 }
 
+type Modules = Pick<
+  typeof fs & typeof zlib & typeof v8,
+  "createReadStream" | "createGunzip" | "gzipSync" | "getHeapStatistics"
+>;
+
 /** Runs in the thread: uses nothing of this module. */
 async function foldFiles(
   makeFold: () => Fold,
   { base, files, segment }: FoldJob,
-  { createReadStream }: typeof fs,
-  { createGunzip, gzipSync, constants }: typeof zlib,
+  { createReadStream, createGunzip, gzipSync, getHeapStatistics }: Modules,
 ): Promise<Uint8Array> {
   async function* linesOf(file: string): AsyncGenerator<Line, void, undefined> {
     const unzipped = createReadStream(file).pipe(createGunzip({ chunkSize: 1024 * 1024 }));
@@ -78,20 +83,22 @@ async function foldFiles(
     }
   }
   const fold = makeFold();
+  // A thread whose heap is full ends the process, whatever its limits.
+  const requireRoom = (): void => {
+    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+    if (used > limit / 2) throw new Error(`the fold takes half of a heap of ${limit} bytes`);
+  };
   let known = "";
   if (base !== undefined)
     for await (const { k, body } of linesOf(base)) if (k === "o") known = `${body}`;
   for (const line of known.split("\n")) if (line !== "") fold.take(JSON.parse(line));
   for (const file of files)
-    for await (const line of linesOf(file)) if (line.k !== "o") fold.take(line);
-  const body = Buffer.from(
-    fold
-      .lines()
-      .map((line) => JSON.stringify(line))
-      .join("\n"),
-  );
-  const head = Buffer.from(`${JSON.stringify({ k: "o", segment, len: body.length })}\n`);
-  return gzipSync(Buffer.concat([head, body, Buffer.from("\n")]), {
-    level: constants.Z_BEST_SPEED,
-  });
+    for await (const line of linesOf(file)) {
+      requireRoom();
+      if (line.k !== "o") fold.take(line);
+    }
+  const lines = fold.lines().map((line) => Buffer.from(`${JSON.stringify(line)}\n`));
+  const len = lines.reduce((sum, { length }) => sum + length, 0) - 1;
+  const head = Buffer.from(`${JSON.stringify({ k: "o", segment, len })}\n`);
+  return gzipSync(Buffer.concat([head, ...lines]), { level: 1 });
 }

@@ -50,6 +50,8 @@ export function foldRequests(): Fold {
     /^(\/(?:api|apis\/[^/?]+)\/[^/?]+)\/(?:namespaces\/([^/?]+)\/(?!(?:status|finalize)\b))?([^/?]+)(?:\/([^/?]+))?(\/[^?]+)?/;
   /** Most objects that nothing watches, and most answers. */
   const MOST = 10_000;
+  /** Objects of a list that are in one line. */
+  const PAGE = 500;
   const calls = new Map<unknown, Call>();
   const objects = new Map<string, Map<string, Item>>();
   const selections = new Map<string, Selection>();
@@ -271,13 +273,19 @@ export function foldRequests(): Fold {
     const list = (
       { path, store, kind, apiVersion }: Selection,
       keys: Set<string>,
-      next = "",
+      last = "",
     ): void => {
       const texts = [...keys].flatMap((key) => storeOf(store).get(key)?.text ?? []);
       for (const key of keys) watched.add(`${store} ${key}`);
-      const metadata = { resourceVersion: `${top}`, ...(next !== "" && { continue: next }) };
-      const rest = JSON.stringify({ kind, apiVersion, metadata });
-      read(path, `${rest.slice(0, -1)},"items":[${texts.join(",")}]}`);
+      let token = "";
+      for (let at = 0; at === 0 || at < texts.length; at += PAGE) {
+        const url = `${path}${path.includes("?") ? "&" : "?"}continue=${token}`;
+        token = at + PAGE < texts.length ? `page-${seen.length}` : last;
+        const metadata = { resourceVersion: `${top}`, ...(token !== "" && { continue: token }) };
+        const rest = JSON.stringify({ kind, apiVersion, metadata });
+        const items = texts.slice(at, at + PAGE).join(",");
+        read(at === 0 ? path : url, `${rest.slice(0, -1)},"items":[${items}]}`);
+      }
     };
     for (const one of selections.values()) list(one, one.keys);
     for (const [token, { selection, keys, isOld }] of pages)

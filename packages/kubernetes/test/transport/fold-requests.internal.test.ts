@@ -114,6 +114,16 @@ it("tells the same whether there was a snapshot before, and where", () => {
   }
 });
 
+it("has lists of many objects in pages", () => {
+  const items = Array.from({ length: 1_200 }, (_, at) => object(`map-${at}`, at + 1));
+  const first = folded(answered("GET", MAPS, 200, listed(1_200, items)));
+  for (const snapshot of [first, folded(first)]) {
+    const bodies = snapshot.filter(({ k }) => k === "e").map(({ body }) => JSON.parse(`${body}`));
+    expect(bodies.map((list) => list.items.length)).toEqual([500, 500, 200]);
+    expect(bodies.flatMap((list) => list.items)).toEqual(items);
+  }
+});
+
 it("has the latest answers, methods and causes, and the calls that are open", () => {
   const [old, open] = [watching(), watching()];
   const lines: Line[] = [
