@@ -13,7 +13,7 @@ export interface Fold {
 }
 
 /** Segments that become a snapshot. */
-export interface FoldJob {
+interface FoldJob {
   /** The file that has the snapshot before. Undefined: there is none, and `files` begin with the process. */
   readonly base: string | undefined;
   /** The segments since that snapshot, in order. */
