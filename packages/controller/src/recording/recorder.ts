@@ -11,7 +11,7 @@ import type { RecordingOptions } from "./recording-options.ts";
 import { Redactor } from "./redactor.ts";
 import type { SeamTimer } from "./seam-clock.ts";
 import { Segments } from "./segments.ts";
-import type { Fold } from "./snapshot.ts";
+import type { Fold } from "./snapshots.ts";
 import { type Course, type Line, type Live, type OpenCall, Tape } from "./tape.ts";
 import { type Codec, Values } from "./values.ts";
 

@@ -6,7 +6,7 @@ import { messageOf } from "@holdfast/kit";
 import { withTimeout } from "@holdfast/wait";
 import { type Logger, logSafely } from "../logger.ts";
 import { headOf, NEWLINE, SUFFIX } from "./head.ts";
-import { type Fold, type Folding, foldInWorker } from "./snapshot.ts";
+import { type Fold, Snapshots } from "./snapshots.ts";
 import type { Line } from "./tape.ts";
 
 /** Lines that wait for a slow disk, in bytes: with more they are given up. */
@@ -64,18 +64,12 @@ export class Segments {
   #timer: Timer | undefined;
   #flushing: Promise<void> | undefined;
   #isClosed = false;
-  #fold: SegmentsOptions["fold"];
-  #folding: Folding | undefined;
-  /** The file that has the latest snapshot. */
-  #base: string | undefined;
-  /** Segments whose lines are in no snapshot. */
-  #unfolded: string[] = [];
-  /** A snapshot that waits for the next lines, and how many segments it has. */
-  #snapshot: { readonly packed: Uint8Array; readonly count: number } | undefined;
+  readonly #snapshots: Snapshots;
 
   constructor(options: SegmentsOptions) {
     this.#options = options;
-    this.#fold = options.fold;
+    const { directory, logger, fold } = options;
+    this.#snapshots = new Snapshots({ directory, logger, fold });
   }
 
   /** Writes a line, soon, and after it a body of `len` bytes: most of a recording, which nobody has to parse. */
@@ -108,7 +102,7 @@ export class Segments {
   async close(): Promise<void> {
     const { directory, logger, diskClock: clock = realClock } = this.#options;
     this.#isClosed = true;
-    this.#folding?.stop();
+    this.#snapshots.stop();
     await withTimeout(() => this.#close(), LAST, { clock, label: "recording end" }).catch(() => {
       this.#problem ??= `the disk did not answer for ${LAST} ms`;
     });
@@ -146,52 +140,12 @@ export class Segments {
       this.#inFlight = 0;
       this.#lost -= lost; // more may have been given up meanwhile
       if (this.#lost === 0) this.#problem = undefined;
-      await this.#keepSnapshot(segment);
+      const snapshot = this.#snapshots.take(segment.path);
+      if (snapshot !== undefined) await segment.appendPacked(snapshot);
       const isOld = clock.monotonic() - segment.begun >= segmentTime;
       const lines = segment.bytes - segment.packed; // at least as many as of its snapshot
       if (lines >= segment.packed && (isOld || lines >= segmentBytes)) await this.#end();
     });
-  }
-
-  async #keepSnapshot(segment: Segment): Promise<void> {
-    if (this.#snapshot === undefined) return;
-    const { packed, count } = this.#snapshot;
-    this.#snapshot = undefined;
-    await segment.appendPacked(packed);
-    this.#base = segment.path;
-    this.#unfolded.splice(0, count);
-  }
-
-  /** Begins to fold the segments that are in no snapshot. */
-  #beginFold(): void {
-    if (this.#fold === undefined || this.#isClosed) return;
-    if (this.#folding !== undefined) {
-      this.#lacksSnapshot(new Error("the worker is at the one before"));
-      return;
-    }
-    const files = [...this.#unfolded];
-    const job = { base: this.#base, files, segment: this.#number + 1 };
-    const folding = foldInWorker(this.#fold, job);
-    this.#folding = folding;
-    folding.packed
-      .then(
-        (packed) => {
-          this.#snapshot = { packed, count: files.length };
-        },
-        (error: unknown) => this.#lacksSnapshot(error),
-      )
-      .finally(() => {
-        this.#folding = undefined;
-      });
-  }
-
-  #lacksSnapshot(error: unknown): void {
-    if (this.#isClosed) return;
-    const isPruned = (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (isPruned) this.#fold = undefined; // what the ring has deleted is in no snapshot
-    const { directory, logger } = this.#options;
-    const details = { directory, segment: this.#number + 1, problem: messageOf(error) };
-    logSafely(logger, "warn", details, "recording lacks a snapshot; the program continues");
   }
 
   async #attempt(work: () => Promise<void>): Promise<void> {
@@ -210,7 +164,7 @@ export class Segments {
   #giveUp(error: unknown): void {
     this.#lost += this.#lines.count;
     this.#lines.take();
-    this.#fold = undefined; // of the world after a gap nothing is known
+    this.#snapshots.stop(); // of the world after a gap nothing is known
     const isKnown = this.#problem !== undefined || this.#isClosed;
     this.#problem = messageOf(error);
     if (isKnown) return;
@@ -244,11 +198,10 @@ export class Segments {
   }
 
   async #end(): Promise<void> {
-    const { path } = this.#segment ?? {};
-    await this.#segment?.end();
+    const segment = this.#segment;
+    await segment?.end();
     this.#segment = undefined;
-    if (path !== undefined) this.#unfolded.push(path);
-    this.#beginFold();
+    if (segment !== undefined) this.#snapshots.add(segment.path, this.#number + 1);
     await this.#prune();
   }
 

@@ -17,7 +17,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { onDisk } from "../../../../test/on-disk.ts";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { Segments, type SegmentsOptions } from "../../src/recording/segments.ts";
-import type { Fold } from "../../src/recording/snapshot.ts";
+import type { Fold } from "../../src/recording/snapshots.ts";
 import type { Line } from "../../src/recording/tape.ts";
 
 /** Segments in a new folder, and the lines of the log. */

@@ -27,6 +27,13 @@ interface Raw {
   readonly inputs: { readonly at: number; readonly line: Line }[];
 }
 
+/** An input of a request. */
+interface Input {
+  readonly raw: Raw;
+  readonly at: number;
+  readonly line: Line;
+}
+
 /** What a recording tells of a cluster: requests with their answers, and objects with their versions. */
 export class Incident {
   readonly head: Head;
@@ -50,8 +57,8 @@ export class Incident {
 
   /** @throws Error for a recording with neither its first segment nor a snapshot, and for a gap */
   constructor(recording: Recording, resources: readonly Resource[]) {
-    const { requests, inputs, calls, makers, foreign, now, fails, begun } = new Reading(recording);
-    const head = { ...recording.head, ...begun.time };
+    const reading = new Reading(recording);
+    const { head, requests, calls, makers, foreign, now, fails } = reading;
     this.head = head;
     this.calls = calls;
     this.makers = makers;
@@ -63,11 +70,11 @@ export class Incident {
     const exchanges = new Map(requests.map((raw) => [raw, this.#exchangeOf(raw)]));
     this.exchanges = requests.filter(isSent).map((raw) => exchanges.get(raw) as Exchange);
     const sights = new Sights(this.history);
-    for (const [index, { raw, at, line }] of inputs.entries()) {
-      if (index === begun.inputs) this.history.begin();
+    const take = ({ raw, at, line }: Input): void =>
       sights.take(exchanges.get(raw) as Exchange, line, at);
-    }
-    if (inputs.length === begun.inputs) this.history.begin();
+    for (const input of reading.known) take(input);
+    this.history.begin();
+    for (const input of reading.inputs) take(input);
     this.version = Number.isFinite(sights.first) ? sights.first : 1;
     const lost = this.exchanges.filter((one) => one.place && (one.isCut || statusOf(one) >= 500));
     this.history.attribute(lost, ({ call }) => call?.query.get("fieldManager") ?? head.name);
@@ -93,23 +100,22 @@ export class Incident {
 class Reading {
   readonly requests: Raw[] = [];
   /** The inputs of the requests, in their order. */
-  readonly inputs: { readonly raw: Raw; readonly at: number; readonly line: Line }[] = [];
+  readonly inputs: Input[] = [];
+  /** Those of a snapshot. */
+  known: readonly Input[] = [];
   readonly calls = new Map<string, RecordedCall[]>();
   readonly makers = new Set<string>();
   readonly foreign: Foreign[] = [];
   fails = false;
   now: number;
-  /** Where a snapshot ends: the time of the program then, and how many inputs come before. */
-  begun: {
-    readonly time?: { readonly mono: number; readonly wall: number };
-    readonly inputs: number;
-  };
+  /** Its time is that of the snapshot, if there is one. */
+  head: Head;
   readonly #open = new Map<unknown, Raw>();
 
   constructor(recording: Recording) {
     const { head, files } = recording;
+    this.head = head;
     this.now = head.mono;
-    this.begun = { inputs: 0 };
     const lines = recording.known();
     if (lines === undefined)
       throw new Error(
@@ -121,10 +127,11 @@ class Reading {
           `shadow: the recording has a gap in ${recording.files[0]} and its next segments: what others did meanwhile is not known`,
         );
       if (typeof line.t === "number") this.now = line.t;
-      if (line.k === "o") {
-        const wall = Number(line["w"] ?? head.wall);
-        this.begun = { time: { mono: this.now, wall }, inputs: this.inputs.length };
-      } else this.#take(line);
+      if (line.k !== "o") this.#take(line);
+      else {
+        this.head = { ...head, mono: this.now, wall: Number(line["w"] ?? head.wall) };
+        this.known = this.inputs.splice(0);
+      }
     }
   }
 

@@ -13,29 +13,15 @@ interface Call {
   isOld: boolean;
 }
 
-/** An object as it was seen last. */
-interface Item {
-  readonly number: number;
-  /** Undefined: it is gone. */
-  readonly text: string | undefined;
-}
-
-/** What a path is about. */
-interface Place {
-  readonly store: string;
-  /** Undefined for a list. */
-  readonly key: string | undefined;
-  /** Whether the answer is the object: a scale is not. */
-  readonly isWhole: boolean;
-}
-
 /** The objects of a list and of its watch. */
 interface Selection {
-  readonly path: string;
-  readonly store: string;
+  readonly url: string;
   kind: unknown;
   apiVersion: unknown;
-  readonly keys: Set<string>;
+  /** Paths of objects. */
+  keys: Set<string>;
+  /** A list that has more pages. */
+  next: { readonly token: string; readonly keys: Set<string> } | undefined;
 }
 
 /**
@@ -53,15 +39,11 @@ export function foldRequests(): Fold {
   /** Objects of a list that are in one line. */
   const PAGE = 500;
   const calls = new Map<unknown, Call>();
-  const objects = new Map<string, Map<string, Item>>();
+  /** Objects as they were seen last, by their path. Those without a text are gone. */
+  const objects = new Map<string, { readonly number: number; readonly text?: string }>();
   const selections = new Map<string, Selection>();
-  /** The keys of lists that have more pages, by the token of the next one. */
-  const pages = new Map<
-    string,
-    { readonly selection: Selection; keys: Set<string>; isOld: boolean }
-  >();
   const answers = new Map<string, readonly Line[]>();
-  /** Methods that make objects, causes that are no inputs, gaps. */
+  /** Methods that make objects, and causes that are no inputs. */
   const notes = new Map<string, Line>();
   let now = 0;
   let wall: unknown;
@@ -77,41 +59,33 @@ export function foldRequests(): Fold {
   };
   const metadataOf = (object: Json): Json => (object["metadata"] ?? {}) as Json;
   const numberOf = (object: Json): number => Number(metadataOf(object)["resourceVersion"]) || 0;
-  const storeOf = (id: string): Map<string, Item> => {
-    const store = objects.get(id) ?? new Map<string, Item>();
-    objects.set(id, store);
-    return store;
+  /** The path of an object that a path of its resource shows. */
+  const pathOf = (url: string, object: Json): string => {
+    const [, base, , plural] = PATH.exec(url) ?? [];
+    const { namespace, name } = metadataOf(object);
+    return `${base}${namespace ? `/namespaces/${namespace}` : ""}/${plural}/${name}`;
   };
-  const put = (id: string, object: Json): string => {
-    const { namespace = "", name } = metadataOf(object);
-    const key = `${namespace}/${name}`;
-    const number = numberOf(object);
-    const store = storeOf(id);
-    top = Math.max(top, number);
-    if (number < (store.get(key)?.number ?? 0)) return key;
-    store.delete(key); // the latest is the last one
-    store.set(key, { number, text: JSON.stringify(object) });
-    return key;
-  };
-  const drop = (id: string, key: string, given?: number): void => {
-    const store = storeOf(id);
-    const last = store.get(key)?.number ?? 0;
-    const number = given ?? last + 0.5;
+
+  const see = (path: string, number: number, text?: string): void => {
     top = Math.max(top, Math.floor(number));
-    if (number > last) store.set(key, { number, text: undefined });
+    if (number < (objects.get(path)?.number ?? 0)) return; // an answer that comes late
+    objects.delete(path); // the latest is the last one
+    objects.set(path, text === undefined ? { number } : { number, text });
   };
-  const selectionOf = (url: string, of: Json): Selection => {
-    const [path = "", query] = url.split("?");
-    const given = new URLSearchParams(query);
-    const kept = ["labelSelector", "fieldSelector"].flatMap((name) =>
-      given.getAll(name).map((value) => `${name}=${encodeURIComponent(value)}`),
-    );
-    const id = kept.length === 0 ? path : `${path}?${kept.join("&")}`;
-    const [, base, , plural] = PATH.exec(path) ?? [];
-    const { kind, apiVersion } = of;
-    const found = selections.get(id) ?? {
-      ...{ path: id, store: `${base}/${plural}`, kind, apiVersion, keys: new Set<string>() },
-    };
+  const put = (url: string, object: Json): string => {
+    const path = pathOf(url, object);
+    see(path, numberOf(object), JSON.stringify(object));
+    return path;
+  };
+  /** An object is gone, at a version that nothing has told. */
+  const drop = (path: string): void => see(path, (objects.get(path)?.number ?? 0) + 0.5);
+
+  const selectionOf = (url: string, kind: unknown, apiVersion: unknown): Selection => {
+    const [path, query = ""] = url.split("?");
+    const selectors = query.split("&").filter((one) => /^(label|field)Selector=/.test(one));
+    const id = [path, ...selectors].join("&").replace("&", "?");
+    const made = { url: id, kind, apiVersion, keys: new Set<string>(), next: undefined };
+    const found = selections.get(id) ?? made;
     selections.set(id, found);
     return found;
   };
@@ -119,40 +93,31 @@ export function foldRequests(): Fold {
   const takeEvent = (url: string, text: string): void => {
     const { type, object } = (parsed(text) ?? {}) as { type?: unknown; object?: Json };
     if (object === undefined || type === "ERROR" || type === "BOOKMARK") return;
-    const { store, keys } = selectionOf(url, { ...object, kind: `${object["kind"]}List` });
-    const { namespace = "", name } = metadataOf(object);
-    const key = `${namespace}/${name}`;
-    if (type === "DELETED") {
-      keys.delete(key);
-      drop(store, key, numberOf(object));
-    } else keys.add(put(store, object));
-  };
-
-  /** A list has ended: what is not in it is gone. */
-  const complete = (selection: Selection, listed: ReadonlySet<string>, number: number): void => {
-    const { store, keys } = selection;
-    top = Math.max(top, number);
-    for (const [token, page] of pages) if (page.selection === selection) pages.delete(token);
-    for (const key of keys) if (!listed.has(key)) drop(store, key, number);
-    keys.clear();
-    for (const key of listed) keys.add(key);
-  };
-
-  const takeList = (url: string, list: Json, items: readonly Json[]): void => {
-    const selection = selectionOf(url, list);
-    Object.assign(selection, { kind: list["kind"], apiVersion: list["apiVersion"] });
-    const { store } = selection;
-    const token = new URLSearchParams(url.split("?")[1]).get("continue") ?? "";
-    const listed = new Set([
-      ...(pages.get(token)?.keys ?? []),
-      ...items.map((one) => put(store, one)),
-    ]);
-    const next = metadataOf(list)["continue"];
-    if (typeof next === "string" && next !== "") {
-      pages.set(next, { selection, keys: listed, isOld: false });
-      return;
+    const { keys } = selectionOf(url, `${object["kind"]}List`, object["apiVersion"]);
+    const path = put(url, object);
+    if (type !== "DELETED") keys.add(path);
+    else {
+      keys.delete(path);
+      see(path, numberOf(object));
     }
-    complete(selection, listed, numberOf(list));
+  };
+
+  /** Takes a list, or a page of it: what is not in a whole list is gone. */
+  const takeList = (url: string, list: Json): void => {
+    const { kind, apiVersion, items } = list;
+    const selection = selectionOf(url, kind, apiVersion);
+    const paths = (items as readonly Json[]).map((item) => put(url, item));
+    const token = new URLSearchParams(url.split("?")[1]).get("continue") ?? "";
+    const before = selection.next?.token === token ? selection.next.keys : undefined;
+    if (token !== "" && before === undefined) return; // the pages before are not known
+    const listed = new Set([...(before ?? []), ...paths]);
+    const next = `${metadataOf(list)["continue"] ?? ""}`;
+    Object.assign(selection, { kind, apiVersion });
+    selection.next = next === "" ? undefined : { token: next, keys: listed };
+    if (next !== "") return;
+    for (const path of selection.keys) if (!listed.has(path)) see(path, numberOf(list));
+    selection.keys = listed;
+    top = Math.max(top, numberOf(list));
   };
 
   const isGoneBy = (method: unknown, object: Json): boolean => {
@@ -162,42 +127,23 @@ export function foldRequests(): Fold {
     return deletionTimestamp !== undefined && !isHeld;
   };
 
-  const takeWrite = (method: unknown, { store, key }: Place, object: Json): void => {
-    const isGone = isGoneBy(method, object);
-    if (!isGone && "name" in metadataOf(object)) put(store, object);
-    else if (isGone && key !== undefined) drop(store, key);
-  };
-
-  const placeOf = (url: string): Place | undefined => {
-    const [, base, namespace = "", plural, name, part = "/status"] = PATH.exec(url) ?? [];
-    if (base === undefined) return undefined;
-    const key = name === undefined ? undefined : `${namespace}/${name}`;
-    return { store: `${base}/${plural}`, key, isWhole: part === "/status" };
-  };
-
-  const takeObject = (method: unknown, url: string, place: Place, object: Json): void => {
-    const { store, key } = place;
-    const { items } = object;
-    if (method !== "GET") {
-      // Nobody reads the Events that an operator writes, and it has as many as it likes.
-      const isKept = !store.endsWith("/events") && !/[?&]dryRun=/.test(url);
-      if (isKept) takeWrite(method, place, object);
-    } else if (Array.isArray(items)) takeList(url, object, items as Json[]);
-    else if (key !== undefined) put(store, object);
-  };
-
   const takeAnswer = ({ ask, head, body }: Call, end: Line): void => {
     const [method, url] = [ask["m"], `${ask["u"]}`];
-    const place = placeOf(url);
+    const [, base, namespace, plural, name, part = "/status"] = PATH.exec(url) ?? [];
     const status = Number(head?.["s"]);
-    const isMissing = method === "GET" && status === 404;
-    if (place === undefined || (isMissing && place.key === undefined))
-      remember(`${method} ${url}`, [ask, { ...head, k: "h" }, { ...end, body }]);
-    else if (place.isWhole) {
-      const object = status < 300 ? parsed(body) : undefined;
-      if (object !== undefined) takeObject(method, url, place, object);
-      if (isMissing) drop(place.store, `${place.key}`);
-    }
+    const path = pathOf(url, { metadata: { namespace, name } });
+    const isRead = method === "GET";
+    const isMissing = isRead && status === 404;
+    const isOfNothing = base === undefined || (isMissing && name === undefined);
+    if (isOfNothing) remember(`${method} ${url}`, [ask, { ...head, k: "h" }, { ...end, body }]);
+    if (isOfNothing || part !== "/status" || /[?&]dryRun=/.test(url)) return; // it shows no object
+    if (isMissing) drop(path);
+    const object = status < 300 ? parsed(body) : undefined;
+    // Nobody reads the Events that an operator writes, and it has as many as it likes.
+    if (object === undefined || (!isRead && plural === "events")) return;
+    if (isRead && Array.isArray(object["items"])) takeList(url, object);
+    else if (!isRead && isGoneBy(method, object)) drop(path);
+    else if ("name" in metadataOf(object)) put(url, object);
   };
 
   const remember = (text: string, answer: readonly Line[]): void => {
@@ -205,14 +151,17 @@ export function foldRequests(): Fold {
     answers.set(text, answer);
   };
 
+  const isWatch = ({ ask, head }: Call): boolean =>
+    /[?&]watch=(true|1)/.test(`${ask["u"]}`) && Number(head?.["s"]) < 300;
+
   /** Takes an input of a call. */
   const hear = (call: Call, input: Line): void => {
     const { k, n, body = "" } = input;
     const { ask } = call;
     if (k === "h") call.head = input;
-    if (k === "F") Object.assign(call, { heard: call.heard + 1, isOld: false });
+    if (k === "F") call.heard += 1;
     if (k === "L") remember(`${ask["c"]}`, [ask, input]);
-    if (isWatchOf(call)) for (const text of `${body}`.split("\n")) takeEvent(`${ask["u"]}`, text);
+    if (isWatch(call)) for (const text of `${body}`.split("\n")) takeEvent(`${ask["u"]}`, text);
     else {
       call.body += `${body}`;
       if (k === "e") takeAnswer(call, input);
@@ -220,25 +169,18 @@ export function foldRequests(): Fold {
     if (/^[Lex]$/.test(k)) calls.delete(n);
   };
 
-  /** A snapshot ends. */
-  const age = (): void => {
-    for (const one of [...calls.values(), ...pages.values()]) one.isOld = true;
-  };
-
   const take = (line: Line): void => {
     const { k, n, t = now, w = wall, heard = 0, ...rest } = line;
     now = t;
     wall = w;
-    if (k === "o") age();
-    if (/^(m|f|gap)$/.test(k)) notes.set(JSON.stringify(line), line);
+    if (k === "o") for (const call of calls.values()) call.isOld = true; // a snapshot ends
+    if (k === "m" || k === "f") notes.set(JSON.stringify(line), line);
     const call = k === "R" ? undefined : calls.get(n); // of a read `n` is something else
     if (k === "q" || k === "l") {
       const ask = { k, n, ...rest, t } as Line;
       calls.set(n, { ask, head: undefined, body: "", heard: Number(heard), isOld: false });
     } else if (call !== undefined) hear(call, { ...line, t });
   };
-  const isWatchOf = ({ ask, head }: Call): boolean =>
-    /[?&]watch=(true|1)/.test(`${ask["u"]}`) && Number(head?.["s"]) < 300;
 
   /** The calls that are open. One that the program has left has no line that says so. */
   const open = (): Line[] => {
@@ -246,11 +188,10 @@ export function foldRequests(): Fold {
     for (const call of calls.values()) {
       const { ask, heard, isOld } = call;
       const text = `${ask["c"] ?? ask["u"]}`;
-      const isWaiting = /^(stop$|signal )/.test(text);
-      const isKept = text === "callback" ? heard > 1 || (heard === 0 && !isOld) : !isOld;
       const watched = text.replaceAll(/([?&])(resourceVersion|timeoutSeconds)=[^&]*/g, "$1");
-      if (isWatchOf(call)) kept.set(watched, call);
-      else if (isWaiting || isKept) kept.set(`${ask.n}`, call);
+      const isWaiting = /^(stop$|signal )/.test(text) || heard > 1;
+      if (isWatch(call)) kept.set(watched, call);
+      else if (isWaiting || (heard === 0 && !isOld)) kept.set(`${ask.n}`, call);
     }
     return [...kept.values()].flatMap(({ ask, head, body, heard }) => [
       heard > 0 ? { ...ask, heard } : ask,
@@ -261,45 +202,30 @@ export function foldRequests(): Fold {
 
   const lines = (): Line[] => {
     const seen: Line[] = [];
-    const watched = new Set<string>();
+    const left = new Map(objects);
     const read = (u: string, body: string): void => {
       const n = -1 - seen.length;
-      seen.push(
-        { k: "q", n, m: "GET", u, t: now },
-        { k: "h", n, s: 200, h: {} },
-        { k: "e", n, body },
-      );
+      const ask = { k: "q", n, m: "GET", u, t: now };
+      seen.push(ask, { k: "h", n, s: 200, h: {} }, { k: "e", n, body });
     };
-    const list = (
-      { path, store, kind, apiVersion }: Selection,
-      keys: Set<string>,
-      last = "",
-    ): void => {
-      const texts = [...keys].flatMap((key) => storeOf(store).get(key)?.text ?? []);
-      for (const key of keys) watched.add(`${store} ${key}`);
+    const list = ({ url, kind, apiVersion }: Selection, keys: Set<string>, last: string): void => {
+      for (const key of keys) left.delete(key);
+      const texts = [...keys].flatMap((key) => objects.get(key)?.text ?? []);
       let token = "";
       for (let at = 0; at === 0 || at < texts.length; at += PAGE) {
-        const url = `${path}${path.includes("?") ? "&" : "?"}continue=${token}`;
+        const page = token && `${url.includes("?") ? "&" : "?"}continue=${token}`;
         token = at + PAGE < texts.length ? `page-${seen.length}` : last;
-        const metadata = { resourceVersion: `${top}`, ...(token !== "" && { continue: token }) };
-        const rest = JSON.stringify({ kind, apiVersion, metadata });
-        const items = texts.slice(at, at + PAGE).join(",");
-        read(at === 0 ? path : url, `${rest.slice(0, -1)},"items":[${items}]}`);
+        const metadata = { resourceVersion: `${top}`, continue: token };
+        const begin = JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1);
+        read(`${url}${page}`, `${begin},"items":[${texts.slice(at, at + PAGE).join(",")}]}`);
       }
     };
-    for (const one of selections.values()) list(one, one.keys);
-    for (const [token, { selection, keys, isOld }] of pages)
-      if (!isOld) list(selection, keys, token);
-    const others = [...objects].flatMap(([store, items]) =>
-      [...items].flatMap(([key, { text }]) =>
-        text === undefined || watched.has(`${store} ${key}`) ? [] : [[store, key, text] as const],
-      ),
-    );
-    for (const [store, key, text] of others.slice(-MOST)) {
-      const [base, plural] = [store.replace(/\/[^/]*$/, ""), store.replace(/.*\//, "")];
-      const [namespace, name] = key.split("/");
-      read(`${base}${namespace ? `/namespaces/${namespace}` : ""}/${plural}/${name}`, text);
+    for (const one of selections.values()) {
+      list(one, one.keys, "");
+      if (one.next !== undefined) list(one, one.next.keys, one.next.token);
     }
+    const others = [...left].filter(([, { text }]) => text !== undefined);
+    for (const [path, { text }] of others.slice(-MOST)) read(path, `${text}`);
     const answered = [...answers.values()].slice(-MOST).flat();
     const time = { k: "o", t: now, ...(wall !== undefined && { w: wall }) };
     return [...notes.values(), ...answered, ...open(), ...seen, time];
