@@ -403,6 +403,26 @@ describe("Segments", () => {
       expect(first?.numbers).toEqual([1]);
     });
 
+    it("take no more of a file than its lines, which go on until then", async () => {
+      const whole = (): Fold => {
+        const kept: Line[] = [];
+        return { take: (line) => void kept.push(line), lines: () => [...kept, { k: "o" }] };
+      };
+      const { directory, segments } = open({ fold: whole, segmentBytes: 1_000 });
+      await fill(segments);
+      await written(segments, () => snapshotsIn(directory).length === 1);
+      for (let more = 0; more < 3; more++) {
+        segments.write({ k: "R", s: randomBytes(1_000).toString("hex") });
+        await segments.flush();
+        expect(filesOf(directory)).toHaveLength(2);
+      }
+      await fill(segments);
+      segments.write({ k: "R" });
+      await segments.flush();
+      expect(filesOf(directory)).toHaveLength(3);
+      await segments.close();
+    });
+
     it("are missing if the worker dies, which the log tells, and the recording goes on", async () => {
       const dies = (): Fold => {
         throw new Error("out of memory");

@@ -41,7 +41,7 @@ function open(makeFold: () => Fold) {
     const [, ...lines] = `${gunzipSync(packed)}`.trimEnd().split("\n");
     return lines.map((line) => JSON.parse(line).n);
   };
-  return { log, add, fold, numbers };
+  return { log, snapshots, add, fold, numbers };
 }
 
 it("has each segment once, also those that ended while a snapshot waited for its file", async () => {
@@ -56,4 +56,24 @@ it("has each segment once, also those that ended while a snapshot waited for its
   await fold(4);
   expect(numbers("c")).toEqual([1, 2, 3, 4]);
   expect(log).toMatchObject([{ segment: 4, problem: "the thread folds an earlier segment" }]);
+});
+
+it("ends its thread with the program, and says nothing of it", async () => {
+  const endless = (): Fold => {
+    for (;;);
+  };
+  const { log, snapshots, fold } = open(endless);
+  const ended = fold(1);
+  snapshots.stop();
+  await ended;
+  expect(log).toEqual([]);
+});
+
+it("makes no more when a segment is gone that no snapshot has", async () => {
+  const { log, snapshots, numbers } = open(keepsAll);
+  snapshots.add("/gone", 2);
+  await expect.poll(() => log.length).toBe(1);
+  expect(log).toMatchObject([{ segment: 2, problem: expect.stringContaining("ENOENT") }]);
+  snapshots.add("/gone", 3);
+  expect([numbers("a"), log.length]).toEqual([undefined, 1]);
 });

@@ -68,7 +68,8 @@ export class Incident {
     this.resources = withRecorded(resources, requests);
     this.served = servedResources(this.resources);
     const exchanges = new Map(requests.map((raw) => [raw, this.#exchangeOf(raw)]));
-    this.exchanges = requests.filter(isSent).map((raw) => exchanges.get(raw) as Exchange);
+    const sent = requests.filter(({ ask: { n = 0 } }) => n >= 0); // those of a snapshot tell its objects
+    this.exchanges = sent.map((raw) => exchanges.get(raw) as Exchange);
     const sights = new Sights(this.history);
     const take = ({ raw, at, line }: Input): void =>
       sights.take(exchanges.get(raw) as Exchange, line, at);
@@ -154,11 +155,6 @@ class Reading {
     if (raw.ask.k === "q") this.requests.push(raw);
     else this.calls.set(text, [...(this.calls.get(text) ?? []), raw]);
   }
-}
-
-/** Whether the program has sent a request: those of a snapshot, which tell its objects, have negative numbers. */
-function isSent({ ask: { n = 0 } }: Raw): boolean {
-  return n >= 0;
 }
 
 function requestOf(ask: Line): KubeRequest {

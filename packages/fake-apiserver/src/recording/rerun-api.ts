@@ -50,8 +50,6 @@ export class RerunApi extends FakeApi {
   readonly watchedAt: Map<string, number> = new Map();
   /** Changes of others that met another object than the recorded one, by their text. */
   readonly orphans: Map<string, number> = new Map();
-  /** How many objects were there before the program. */
-  readonly begun: number;
   /** What an object is called, by its uid. */
   readonly labels: Map<string, string> = new Map();
   readonly #incident: Incident;
@@ -65,7 +63,7 @@ export class RerunApi extends FakeApi {
     this.#incident = incident;
     this.#clock = clock;
     this.#kinds = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
-    this.begun = this.#begin();
+    this.#begin();
     for (const { storeKey: store } of served)
       this.state.subscribe(store, ({ key, object }) => this.#label({ store, key }, object));
     for (const place of history.places) {
@@ -78,19 +76,16 @@ export class RerunApi extends FakeApi {
   }
 
   /** The objects that were there before the program. */
-  #begin(): number {
+  #begin(): void {
     const { history, version } = this.#incident;
     const stores = new Map<string, Map<string, JsonObject>>();
-    let count = 0;
     for (const { store, key, versions, isOld } of history.places) {
       const [first] = versions;
       if (!isOld || first?.object === undefined) continue;
       const object = withVersion(first.object, `${scaled(Math.min(first.number, version))}`);
-      count += 1;
       stores.set(store, (stores.get(store) ?? new Map()).set(key, object));
     }
     this.state.restore({ version: scaled(version), stores });
-    return count;
   }
 
   /** The time of the recording. */

@@ -124,9 +124,9 @@ const AFTER = 60_000;
  * @param recording - of `openRecording` of `@holdfast/controller/recording`, with the first segment of its process or a
  * snapshot
  * @param options - see {@link ShadowOptions}
- * @returns a report. Rejects with an Error for a recording that is damaged, has a gap, or has neither its first segment nor a snapshot, for an
- * `upgradeFrom` that loops, and if `setup` fails where `upgradeFrom` does not; with a RangeError or TypeError for a bad
- * argument, and for a resource that neither `resources` nor the recording has
+ * @returns a report. Rejects with an Error for a recording that is damaged, has a gap, or has neither its first segment nor a
+ * snapshot, for an `upgradeFrom` that loops, and if `setup` fails where `upgradeFrom` does not; with a RangeError or
+ * TypeError for a bad argument, and for a resource that neither `resources` nor the recording has
  *
  * @example
  * ```ts no-run
@@ -240,7 +240,8 @@ async function runIn<World>(
   const lateBy = (duration: number): number => (timing === 0 ? 0 : random() * (2 * duration + 5));
   const written = new Written(start);
   // A program that begins reconciles each object that is there.
-  const sent = new Sends(3 * (incident.exchanges.length + api.begun) + 300);
+  const old = [...incident.history.places].filter(({ isOld }) => isOld);
+  const sent = new Sends(3 * (incident.exchanges.length + old.length) + 300);
   const note = (request: KubeRequest | string, status: number): void => {
     sent.count(
       typeof request === "string" ? request : `${request.method} ${request.path.split("?")[0]}`,

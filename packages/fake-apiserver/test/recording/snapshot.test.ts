@@ -1,11 +1,10 @@
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
-import { openRecording, type Recording } from "@holdfast/controller/recording";
+import { type Line, openRecording, Recording } from "@holdfast/controller/recording";
 import { FakeApi, replay, shadow } from "@holdfast/fake-apiserver";
-import { yieldTurn } from "@holdfast/kit";
 import { builtIn, type KubeObject, type OperatorSetup, runOperator } from "@holdfast/kubernetes";
 import { expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
@@ -39,6 +38,8 @@ const copier = marker((count) => `${count}`);
 const hasSnapshot = (file: string): boolean =>
   gunzipSync(readFileSync(file), { finishFlush: 2 }).includes('{"k":"o"');
 
+const numberOf = (file: string): number => Number(/(\d+)\.flight\.gz$/.exec(file)?.[1]);
+
 /** Records an operator until its recording has a number of snapshots, and deletes what comes before the last but one. */
 async function record(
   setup: OperatorSetup,
@@ -67,7 +68,7 @@ async function record(
     for (let round = 0; (await snapshots()) < 3; round++) {
       await play(api, round);
       await clock.sleep(5_000);
-      await clock.external(yieldTurn(realClock)); // the disk and the worker take real time
+      await clock.external(realClock.sleep(5)); // the disk and the worker take real time
     }
     for (let round = 0; round < 3; round++) {
       await play(api, 1_000 + round);
@@ -97,8 +98,16 @@ const counting = async ({ client }: FakeApi, round: number): Promise<void> => {
 it("begins at a snapshot if the first segment is gone", async () => {
   const recording = await record(copier, counting);
   expect(recording.head.segment).toBeGreaterThan(1);
-  const same = await shadow(recording, { upgradeFrom: copier, setup: copier });
+  const begun = new Set<number>();
+  const timed: OperatorSetup = (context) => {
+    begun.add(context.clock.now());
+    return copier(context);
+  };
+  const same = await shadow(recording, { upgradeFrom: copier, setup: timed });
   expect(same).toEqual(nothing);
+  const last = [...(recording.known() ?? [])].find(({ k }) => k === "o");
+  expect([...begun]).toEqual([recording.head.wall + (last?.t ?? 0)]);
+  expect(last?.t).toBeGreaterThan(recording.head.mono);
   const setup = marker((count) => (count === "1001" ? "1001!" : `${count}`));
   const { news, lost } = await shadow(recording, { upgradeFrom: copier, setup });
   expect([...news, ...lost].map(({ request, body }) => [request, body])).toEqual([
@@ -117,4 +126,31 @@ it("has the objects of the snapshot, and none that was deleted before", async ()
   expect(new Set(news.map(({ request }) => request))).toEqual(
     new Set(["patch configmaps default/ann", "patch configmaps default/bob"]),
   );
+});
+
+it("has a snapshot whole or not at all where a process was killed at any byte of its file", async () => {
+  const { files } = await record(copier, counting);
+  const last = files.findLast(hasSnapshot) as string;
+  const [, segment] = /"k":"o","segment":(\d+)/.exec(`${gunzipSync(readFileSync(last))}`) ?? [];
+  const rest = files
+    .slice(0, files.indexOf(last) + 1)
+    .filter((file) => numberOf(file) >= Number(segment));
+  const whole = readFileSync(last);
+  const snapshotIn = (of: readonly string[]): readonly Line[] | undefined => {
+    const lines = [...(new Recording(of).known() ?? [])];
+    const end = lines.findIndex(({ k }) => k === "o");
+    return end < 0 ? undefined : lines.slice(0, end + 1);
+  };
+  const wanted = snapshotIn(rest);
+  expect(wanted).toBeDefined();
+  let kept = 0;
+  for (let cut = whole.length; cut > 0; cut -= 7) {
+    writeFileSync(last, whole.subarray(0, cut));
+    if (rest.length === 1 && cut < 1_000) continue; // it has no head
+    const found = snapshotIn(rest);
+    if (found !== undefined) expect(found).toEqual(wanted);
+    kept += found === undefined ? 0 : 1;
+  }
+  expect(kept).toBeGreaterThan(0);
+  expect(kept).toBeLessThan(whole.length / 7);
 });

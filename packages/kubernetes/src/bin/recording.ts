@@ -59,9 +59,9 @@ function problemOf(
   stack: unknown,
 ): string | undefined {
   const { segment } = found.head;
-  if (segment !== 1 && found.known() === undefined)
-    return `it begins with segment ${segment}, and has no snapshot`;
-  if (segment !== 1) return `it begins with segment ${segment}; shadow begins at a snapshot of it`;
+  const begin = `it begins with segment ${segment}`;
+  if (segment !== 1 && found.known() === undefined) return `${begin}, and has no snapshot`;
+  if (segment !== 1) return `${begin}; shadow begins at a snapshot of it`;
   if (counts.has("gaps")) return "it has a gap";
   return counts.has("causes") ? `other code than its inputs caused a call\n${stack}` : undefined;
 }

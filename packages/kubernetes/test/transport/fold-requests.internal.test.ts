@@ -97,20 +97,29 @@ function world(): Line[] {
 }
 
 it("has each object as it was seen last, and none that is gone", () => {
-  expect(readsOf(folded(world().slice(0, 6)))).toEqual({ [MAPS]: ["ann 1", "bob 2", "eve 3"] });
-  expect(readsOf(folded(world()))).toEqual({
+  const lines = world();
+  expect(readsOf(folded(lines.slice(0, 6)))).toEqual({ [MAPS]: ["ann 1", "bob 2", "eve 3"] });
+  expect(readsOf(folded(lines.slice(0, -6)))).toEqual({
+    [MAPS]: ["ann 6", "cid 12"],
+    "/api/v1/namespaces/default/pods/pod": "pod 9",
+  });
+  expect(readsOf(folded(lines))).toEqual({
     [MAPS]: ["ann 6", "dan 14"],
     [`${MAPS}?labelSelector=a%3Db`]: [],
     "/api/v1/namespaces/default/pods/pod": "pod 9",
   });
 });
 
-it("tells the same whether there was a snapshot before, and where", () => {
+it("tells the same at each line, whether there was a snapshot before, and where", () => {
   const lines = world();
-  const whole = readsOf(folded(lines));
-  for (let at = 0; at <= lines.length; at++) {
-    const before = folded(lines.slice(0, at));
-    expect(readsOf(folded([...before, ...lines.slice(at)])), `after ${at}`).toEqual(whole);
+  for (let end = 0; end <= lines.length; end++) {
+    const whole = readsOf(folded(lines.slice(0, end)));
+    for (let at = 0; at <= end; at++) {
+      const before = folded(lines.slice(0, at));
+      expect(readsOf(folded([...before, ...lines.slice(at, end)])), `${at} of ${end}`).toEqual(
+        whole,
+      );
+    }
   }
 });
 
