@@ -38,7 +38,7 @@ const gardener: OperatorSetup = ({ cluster, client, controller }) => {
       async reconcile({ key, signal }) {
         const map = maps.get(key);
         if (map === undefined) return;
-        const { finalizers = [], deletionTimestamp } = map.metadata;
+        const { namespace, name, finalizers = [], deletionTimestamp } = map.metadata;
         const account = await client.find(ServiceAccount, key, { signal });
         const finalize = (names: string[]): Promise<unknown> =>
           client.patch(ConfigMap, key, { metadata: { finalizers: names } }, { signal });
@@ -48,7 +48,7 @@ const gardener: OperatorSetup = ({ cluster, client, controller }) => {
           return;
         }
         if (!finalizers.includes(FINALIZER)) await finalize([FINALIZER]);
-        const metadata = { ...key, ownerReferences: [ownerReference(ConfigMap, map)] };
+        const metadata = { namespace, name, ownerReferences: [ownerReference(ConfigMap, map)] };
         if (account === undefined) await client.create(ServiceAccount, { metadata }, { signal });
         await client.apply(
           Deployment,

@@ -16,8 +16,8 @@ interface Call {
 /** The objects of a list and of its watch. */
 interface Selection {
   readonly url: string;
-  kind: unknown;
-  apiVersion: unknown;
+  readonly kind: unknown;
+  readonly apiVersion: unknown;
   /** Paths of objects. */
   keys: Set<string>;
   /** A list that has more pages. */
@@ -102,48 +102,63 @@ export function foldRequests(): Fold {
     }
   };
 
+  /** The keys of the pages before the one that a request asks for. Undefined: they are not known. */
+  const begunBy = (url: string, { next }: Selection): Iterable<string> | undefined => {
+    const token = new URLSearchParams(url.split("?")[1]).get("continue") ?? "";
+    if (token === "") return [];
+    return next?.token === token ? next.keys : undefined;
+  };
+
   /** Takes a list, or a page of it: what is not in a whole list is gone. */
   const takeList = (url: string, list: Json): void => {
-    const { kind, apiVersion, items } = list;
-    const selection = selectionOf(url, kind, apiVersion);
-    const paths = (items as readonly Json[]).map((item) => put(url, item));
-    const token = new URLSearchParams(url.split("?")[1]).get("continue") ?? "";
-    const before = selection.next?.token === token ? selection.next.keys : undefined;
-    if (token !== "" && before === undefined) return; // the pages before are not known
-    const listed = new Set([...(before ?? []), ...paths]);
-    const next = `${metadataOf(list)["continue"] ?? ""}`;
-    Object.assign(selection, { kind, apiVersion });
-    selection.next = next === "" ? undefined : { token: next, keys: listed };
-    if (next !== "") return;
-    for (const path of selection.keys) if (!listed.has(path)) see(path, numberOf(list));
-    selection.keys = listed;
+    const selection = selectionOf(url, list["kind"], list["apiVersion"]);
+    const paths = (list["items"] as readonly Json[]).map((item) => put(url, item));
+    const begun = begunBy(url, selection);
+    if (begun === undefined) return;
+    const keys = new Set([...begun, ...paths]);
+    const { continue: token } = metadataOf(list);
+    selection.next = token ? { token: `${token}`, keys } : undefined;
+    if (selection.next !== undefined) return;
+    for (const path of selection.keys) if (!keys.has(path)) see(path, numberOf(list));
+    selection.keys = keys;
     top = Math.max(top, numberOf(list));
   };
 
   const isGoneBy = (method: unknown, object: Json): boolean => {
     const { deletionTimestamp, deletionGracePeriodSeconds, finalizers = [] } = metadataOf(object);
+    if (method === "GET") return false;
     if (method === "DELETE") return object["kind"] === "Status" || deletionTimestamp === undefined;
     const isHeld = Boolean(deletionGracePeriodSeconds) || (finalizers as unknown[]).length > 0;
     return deletionTimestamp !== undefined && !isHeld;
   };
 
+  const takeObject = (method: unknown, url: string, path: string, object: Json): void => {
+    // Nobody reads the Events that an operator writes, and it has as many as it likes.
+    const isKept = method === "GET" || PATH.exec(url)?.[3] !== "events";
+    if (method === "GET" && Array.isArray(object["items"])) takeList(url, object);
+    else if (isGoneBy(method, object)) drop(path);
+    else if (isKept && "name" in metadataOf(object)) put(url, object);
+  };
+
+  /** What the path of a request is about. A scale, and what a dry run would make, show no object. */
+  const placeOf = (url: string) => {
+    const [isOfResource, , namespace, , name, part = "/status"] = PATH.exec(url) ?? [];
+    const path = pathOf(url, { metadata: { namespace, name } });
+    return { isOfResource, name, path, isShown: part === "/status" && !/[?&]dryRun=/.test(url) };
+  };
+
   const takeAnswer = ({ ask, head, body }: Call, end: Line): void => {
     const [method, url] = [ask["m"], `${ask["u"]}`];
-    const [, base, namespace, plural, name, part = "/status"] = PATH.exec(url) ?? [];
+    const { isOfResource, name, path, isShown } = placeOf(url);
     const status = Number(head?.["s"]);
-    const path = pathOf(url, { metadata: { namespace, name } });
-    const isRead = method === "GET";
-    const isMissing = isRead && status === 404;
-    const isOfNothing = base === undefined || (isMissing && name === undefined);
-    if (isOfNothing) remember(`${method} ${url}`, [ask, { ...head, k: "h" }, { ...end, body }]);
-    if (isOfNothing || part !== "/status" || /[?&]dryRun=/.test(url)) return; // it shows no object
-    if (isMissing) drop(path);
-    const object = status < 300 ? parsed(body) : undefined;
-    // Nobody reads the Events that an operator writes, and it has as many as it likes.
-    if (object === undefined || (!isRead && plural === "events")) return;
-    if (isRead && Array.isArray(object["items"])) takeList(url, object);
-    else if (!isRead && isGoneBy(method, object)) drop(path);
-    else if ("name" in metadataOf(object)) put(url, object);
+    const isMissing = method === "GET" && status === 404;
+    if (isOfResource === undefined || (isMissing && name === undefined))
+      remember(`${method} ${url}`, [ask, { ...head, k: "h" }, { ...end, body }]);
+    else if (isShown) {
+      const object = status < 300 ? parsed(body) : undefined;
+      if (isMissing) drop(path);
+      if (object !== undefined) takeObject(method, url, path, object);
+    }
   };
 
   const remember = (text: string, answer: readonly Line[]): void => {
@@ -169,17 +184,21 @@ export function foldRequests(): Fold {
     if (/^[Lex]$/.test(k)) calls.delete(n);
   };
 
+  const begin = (line: Line): void => {
+    const { heard = 0, ...ask } = line;
+    const call = { ask: { ...ask, t: now }, body: "", heard: Number(heard), isOld: false };
+    calls.set(line.n, { ...call, head: undefined });
+  };
+
   const take = (line: Line): void => {
-    const { k, n, t = now, w = wall, heard = 0, ...rest } = line;
+    const { k, n, t = now, w = wall } = line;
     now = t;
     wall = w;
     if (k === "o") for (const call of calls.values()) call.isOld = true; // a snapshot ends
-    if (k === "m" || k === "f") notes.set(JSON.stringify(line), line);
+    if (/^[mf]$/.test(k)) notes.set(JSON.stringify(line), line);
     const call = k === "R" ? undefined : calls.get(n); // of a read `n` is something else
-    if (k === "q" || k === "l") {
-      const ask = { k, n, ...rest, t } as Line;
-      calls.set(n, { ask, head: undefined, body: "", heard: Number(heard), isOld: false });
-    } else if (call !== undefined) hear(call, { ...line, t });
+    if (/^[ql]$/.test(k)) begin(line);
+    else if (call !== undefined) hear(call, { ...line, t });
   };
 
   /** The calls that are open. One that the program has left has no line that says so. */
