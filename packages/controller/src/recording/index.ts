@@ -12,5 +12,6 @@ export { type OpenOptions, openRecording, Recording } from "./recording.ts";
 export { RECORDING_OPTIONS, type RecordingOptions } from "./recording-options.ts";
 export { Redactor } from "./redactor.ts";
 export type { SeamTime, SeamTimer } from "./seam-clock.ts";
+export type { Fold } from "./snapshots.ts";
 export { type Course, type Line, type Live, type OpenCall, type StopInput, Tape } from "./tape.ts";
 export type { Codec } from "./values.ts";

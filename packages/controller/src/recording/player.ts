@@ -102,7 +102,7 @@ export class Player extends Tape {
     const { seed, mono, wall, segment } = recording.head;
     if (segment !== 1)
       throw new RangeError(
-        `replay: the first segment of the process must be there, got segment ${segment}: raise maxBytes, so that the ring keeps it`,
+        `replay: the first segment of the process must be there, got segment ${segment}: raise maxBytes, so that the ring keeps it, or use shadow, which begins at a snapshot`,
       );
     this.#recording = recording;
     this.#patience = patience;

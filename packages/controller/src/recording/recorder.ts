@@ -11,6 +11,7 @@ import type { RecordingOptions } from "./recording-options.ts";
 import { Redactor } from "./redactor.ts";
 import type { SeamTimer } from "./seam-clock.ts";
 import { Segments } from "./segments.ts";
+import type { Fold } from "./snapshots.ts";
 import { type Course, type Line, type Live, type OpenCall, Tape } from "./tape.ts";
 import { type Codec, Values } from "./values.ts";
 
@@ -43,6 +44,11 @@ export interface RecorderOptions {
   readonly library?: Head["library"];
   /** For values of linked systems of which a copy is not the same. */
   readonly codecs?: readonly Codec[] | undefined;
+  /**
+   * Makes what folds the lines of the segments before into the snapshot of a segment. Its text runs in a worker, so it may use
+   * globals only. Default: there are no snapshots.
+   */
+  readonly fold?: (() => Fold) | undefined;
 }
 
 /** Notes the inputs of a program, in the order in which the program got them. */
@@ -89,7 +95,9 @@ export class Recorder extends Tape {
       return { ...version, seed, mono, wall, grid, program };
     };
     const limits = { maxBytes, segmentBytes, segmentTime, flushInterval };
-    this.#segments = new Segments({ directory, name, identity, clock, logger, head, ...limits });
+    const { fold } = options;
+    const common = { directory, name, identity, clock, logger };
+    this.#segments = new Segments({ ...common, head, fold, ...limits });
   }
 
   override get wall(): number {

@@ -36,14 +36,14 @@ export interface RecordingOptions {
   readonly maxBytes?: number | undefined;
 
   /**
-   * Bytes on disk after which the next segment begins.
+   * Bytes on disk after which the next segment begins, without those of the snapshot of the segment, which are a lower bound.
    *
    * @defaultValue `8_388_608`, 8 MiB
    */
   readonly segmentBytes?: number | undefined;
 
   /**
-   * Milliseconds after which the next segment begins.
+   * Milliseconds after which the next segment begins, if the lines of this one take as many bytes as its snapshot.
    *
    * @defaultValue `600_000`, ten minutes
    */

@@ -65,25 +65,48 @@ export class Recording {
   }
 
   /**
-   * The lines of all segments, without their heads, and with a gap where a segment is missing. A last line that was cut
-   * is the end.
+   * The lines of all segments, without their heads and snapshots, and with a gap where a segment is missing. A last line
+   * that was cut is the end.
    *
+   * @param from - the number of the first segment to read
    * @throws Error for damage, with file and line
    */
-  *lines(): Generator<Line, void, undefined> {
+  *lines(from: number = this.head.segment): Generator<Line, void, undefined> {
     let cut: Line | undefined;
-    for (const line of this.#parts()) {
+    for (const line of this.#parts(from)) {
       if (cut !== undefined && line.k !== "gap") yield cut;
       cut = line["isCut"] === true ? line : undefined;
       if (cut === undefined) yield line;
     }
   }
 
-  *#parts(): Generator<Line, void, undefined> {
-    let expected = this.head.segment;
+  /**
+   * The lines that tell what the program has seen of its world: all, or, without the first segment, those of the first
+   * snapshot, which end with one of kind `"o"`, and all that follow it. Undefined if there is no snapshot.
+   *
+   * @throws Error for damage, with file and line
+   */
+  known(): Iterable<Line> | undefined {
+    if (this.head.segment === 1) return this.lines();
+    for (const file of this.files)
+      for (const { k, segment, body } of linesOf(file))
+        if (k === "o" && (segment as number) >= this.head.segment)
+          return this.#after(`${body}`, segment as number);
+    return undefined;
+  }
+
+  *#after(snapshot: string, segment: number): Generator<Line, void, undefined> {
+    for (const line of snapshot.split("\n")) yield JSON.parse(line) as Line;
+    yield* this.lines(segment);
+  }
+
+  *#parts(from: number): Generator<Line, void, undefined> {
+    let expected = from;
     for (const file of this.files)
       for (const line of linesOf(file))
-        if (line.k !== "head") yield line;
+        if (line.k === "head" && (line["segment"] as number) < from) break;
+        else if (line.k === "o") continue;
+        else if (line.k !== "head") yield line;
         else if (line["segment"] === expected) expected += 1;
         else {
           yield { k: "gap", c: `segment ${expected} is missing` };

@@ -1,11 +1,12 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { constants, createGzip } from "node:zlib";
+import { constants, createGzip, type Gzip } from "node:zlib";
 import { type Clock, realClock, type Timer } from "@holdfast/clock";
 import { messageOf } from "@holdfast/kit";
 import { withTimeout } from "@holdfast/wait";
 import { type Logger, logSafely } from "../logger.ts";
 import { headOf, NEWLINE, SUFFIX } from "./head.ts";
+import { type Fold, Snapshots } from "./snapshots.ts";
 import type { Line } from "./tape.ts";
 
 /** Lines that wait for a slow disk, in bytes: with more they are given up. */
@@ -38,6 +39,8 @@ export interface SegmentsOptions {
   readonly logger: Logger;
   /** The first line of a segment. */
   readonly head: (segment: number) => Line;
+  /** Makes the snapshots, in a worker. Default: there are none. */
+  readonly fold?: (() => Fold) | undefined;
 }
 
 /**
@@ -61,9 +64,12 @@ export class Segments {
   #timer: Timer | undefined;
   #flushing: Promise<void> | undefined;
   #isClosed = false;
+  readonly #snapshots: Snapshots;
 
   constructor(options: SegmentsOptions) {
     this.#options = options;
+    const { directory, logger, fold } = options;
+    this.#snapshots = new Snapshots({ directory, logger, fold });
   }
 
   /** Writes a line, soon, and after it a body of `len` bytes: most of a recording, which nobody has to parse. */
@@ -96,6 +102,7 @@ export class Segments {
   async close(): Promise<void> {
     const { directory, logger, diskClock: clock = realClock } = this.#options;
     this.#isClosed = true;
+    this.#snapshots.stop();
     await withTimeout(() => this.#close(), LAST, { clock, label: "recording end" }).catch(() => {
       this.#problem ??= `the disk did not answer for ${LAST} ms`;
     });
@@ -133,8 +140,11 @@ export class Segments {
       this.#inFlight = 0;
       this.#lost -= lost; // more may have been given up meanwhile
       if (this.#lost === 0) this.#problem = undefined;
+      const snapshot = this.#snapshots.take(segment.path);
+      if (snapshot !== undefined) await segment.appendPacked(snapshot);
       const isOld = clock.monotonic() - segment.begun >= segmentTime;
-      if (isOld || segment.bytes >= segmentBytes) await this.#end();
+      const lines = segment.bytes - segment.packed; // at least as many as of its snapshot
+      if (lines >= segment.packed && (isOld || lines >= segmentBytes)) await this.#end();
     });
   }
 
@@ -154,6 +164,7 @@ export class Segments {
   #giveUp(error: unknown): void {
     this.#lost += this.#lines.count;
     this.#lines.take();
+    this.#snapshots.stop(); // of the world after a gap nothing is known
     const isKnown = this.#problem !== undefined || this.#isClosed;
     this.#problem = messageOf(error);
     if (isKnown) return;
@@ -187,8 +198,10 @@ export class Segments {
   }
 
   async #end(): Promise<void> {
-    await this.#segment?.end();
+    const segment = this.#segment;
+    await segment?.end();
     this.#segment = undefined;
+    if (segment !== undefined) this.#snapshots.add(segment.path, this.#number + 1);
     await this.#prune();
   }
 
@@ -273,22 +286,30 @@ class Lines {
 class Segment {
   /** Bytes on disk. */
   bytes = 0;
+  /** Those of its snapshot. */
+  packed = 0;
   /** Monotonic instant of its begin. */
   readonly begun: number;
-  readonly #path: string;
+  readonly path: string;
   readonly #handle: FileHandle;
-  readonly #gzip = createGzip({ level: constants.Z_BEST_SPEED });
-  #chunks: Buffer[] = [];
+  #chunks: Uint8Array[] = [];
   #error: Error | undefined;
+  #gzip: Gzip = this.#zip();
 
   constructor(path: string, handle: FileHandle, begun: number) {
-    this.#path = path;
+    this.path = path;
     this.#handle = handle;
     this.begun = begun;
-    this.#gzip.on("data", (chunk: Buffer) => this.#chunks.push(chunk));
-    this.#gzip.on("error", (error) => {
+  }
+
+  /** Begins a member: a file of gzip has one or more. */
+  #zip(): Gzip {
+    const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+    gzip.on("data", (chunk: Buffer) => this.#chunks.push(chunk));
+    gzip.on("error", (error) => {
       this.#error = error;
     });
+    return gzip;
   }
 
   async append(...parts: readonly Uint8Array[]): Promise<void> {
@@ -297,13 +318,26 @@ class Segment {
     await this.#drain();
   }
 
+  /** Appends a member that is packed already. */
+  async appendPacked(packed: Uint8Array): Promise<void> {
+    await this.#endMember();
+    this.#gzip = this.#zip();
+    this.#chunks.push(packed);
+    await this.#drain();
+    this.packed += packed.length;
+  }
+
   async end(): Promise<void> {
+    await this.#endMember();
+    await this.#handle.close();
+  }
+
+  async #endMember(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#gzip.once("close", resolve);
       this.#gzip.end();
     });
     await this.#drain();
-    await this.#handle.close();
   }
 
   /** Leaves what a reader can read. Never rejects: the disk has failed. */
@@ -311,7 +345,7 @@ class Segment {
     this.#gzip.destroy();
     await this.#handle.truncate(this.bytes).catch(() => {});
     await this.#handle.close().catch(() => {});
-    if (this.bytes === 0) await rm(this.#path, { force: true }).catch(() => {});
+    if (this.bytes === 0) await rm(this.path, { force: true }).catch(() => {});
   }
 
   async #drain(): Promise<void> {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
   existsSync,
   mkdirSync,
@@ -16,6 +17,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { onDisk } from "../../../../test/on-disk.ts";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { Segments, type SegmentsOptions } from "../../src/recording/segments.ts";
+import type { Fold } from "../../src/recording/snapshots.ts";
+import type { Line } from "../../src/recording/tape.ts";
 
 /** Segments in a new folder, and the lines of the log. */
 function open(options: Partial<SegmentsOptions> = {}) {
@@ -31,6 +34,17 @@ function open(options: Partial<SegmentsOptions> = {}) {
   });
   return { directory, log, segments };
 }
+
+/** Keeps each line of kind "T" whose number is below 100. */
+const fold = (): Fold => {
+  const kept: Line[] = [];
+  return {
+    take: (line) => {
+      if (line.k === "T" && Number(line.n) < 100) kept.push(line);
+    },
+    lines: () => [...kept, { k: "o" }],
+  };
+};
 
 const full = (): Error =>
   Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
@@ -321,5 +335,138 @@ describe("Segments", () => {
     await segments.close();
     expect(readdirSync(directory)).toEqual(["team_web-.._a_b-000001.flight.gz"]);
     expect(log).toEqual([]);
+  });
+
+  describe("snapshots", () => {
+    /** Fills a segment, which ends. */
+    const fill = async (segments: Segments): Promise<void> => {
+      segments.write({ k: "R", s: randomBytes(20_000).toString("hex") });
+      await segments.flush();
+    };
+    const filesOf = (directory: string): string[] =>
+      existsSync(directory)
+        ? readdirSync(directory)
+            .sort()
+            .map((file) => join(directory, file))
+        : [];
+    /** The snapshots, each with its segment and the numbers of its lines. */
+    const snapshotsIn = (directory: string): { segment: unknown; numbers: unknown[] }[] =>
+      filesOf(directory).flatMap((file) => {
+        const found = linesOf(file);
+        const at = found.findIndex(({ k, segment }) => k === "o" && segment !== undefined);
+        if (at < 0) return [];
+        const end = found.findIndex(({ k }, index) => k === "o" && index > at);
+        const numbers = found.slice(at + 1, end).map(({ n }) => n);
+        return [{ segment: found[at]?.segment, numbers }];
+      });
+    /** Waits for the worker: a snapshot comes with a line. */
+    const written = async (segments: Segments, isOver: () => boolean): Promise<void> => {
+      await expect
+        .poll(async () => {
+          segments.write({ k: "R" });
+          await segments.flush();
+          return isOver();
+        })
+        .toBe(true);
+    };
+
+    it("each has what is left of the snapshot before and of the segments since", async () => {
+      const { directory, log, segments } = open({ fold, segmentBytes: 10_000 });
+      for (let n = 1; n <= 3; n++) {
+        segments.write({ k: "T", n });
+        await fill(segments);
+        await written(segments, () => snapshotsIn(directory).length === n);
+      }
+      await segments.close();
+      expect(snapshotsIn(directory)).toEqual([
+        { segment: 2, numbers: [1] },
+        { segment: 3, numbers: [1, 2] },
+        { segment: 4, numbers: [1, 2, 3] },
+      ]);
+      expect(log).toEqual([]);
+    });
+
+    it("keep the ring of the bytes that it may have, and one segment with its snapshot more", async () => {
+      const maxBytes = 60_000;
+      const { directory, segments } = open({ fold, segmentBytes: 10_000, maxBytes });
+      segments.write({ k: "T", n: 1 });
+      for (let number = 2; number < 9; number++) {
+        await fill(segments);
+        await written(segments, () => snapshotsIn(directory).at(-1)?.segment === number);
+        const sizes = filesOf(directory).map((file) => statSync(file).size);
+        const sum = sizes.reduce((all, size) => all + size, 0);
+        expect(sum).toBeLessThanOrEqual(maxBytes + Math.max(...sizes));
+      }
+      await segments.close();
+      const [first] = snapshotsIn(directory);
+      expect(first?.segment).toBeGreaterThan(2);
+      expect(first?.numbers).toEqual([1]);
+    });
+
+    it("take no more of a file than its lines, which go on until then", async () => {
+      const whole = (): Fold => {
+        const kept: Line[] = [];
+        return { take: (line) => void kept.push(line), lines: () => [...kept, { k: "o" }] };
+      };
+      const { directory, segments } = open({ fold: whole, segmentBytes: 1_000 });
+      await fill(segments);
+      await written(segments, () => snapshotsIn(directory).length === 1);
+      for (let more = 0; more < 3; more++) {
+        segments.write({ k: "R", s: randomBytes(1_000).toString("hex") });
+        await segments.flush();
+        expect(filesOf(directory)).toHaveLength(2);
+      }
+      await fill(segments);
+      segments.write({ k: "R" });
+      await segments.flush();
+      expect(filesOf(directory)).toHaveLength(3);
+      await segments.close();
+    });
+
+    it("are missing if the worker dies, which the log tells, and the recording goes on", async () => {
+      const dies = (): Fold => {
+        throw new Error("out of memory");
+      };
+      const { directory, log, segments } = open({ fold: dies, segmentBytes: 10_000 });
+      await fill(segments);
+      await written(segments, () => log.length > 0);
+      await fill(segments);
+      await segments.close();
+      expect(new Set(log)).toEqual(new Set(["recording lacks a snapshot; the program continues"]));
+      const lines = filesOf(directory).flatMap(linesOf);
+      expect(lines.filter(({ k }) => k === "gap" || k === "o")).toEqual([]);
+      expect(filesOf(directory)).toHaveLength(2);
+    });
+
+    it("come later if the worker is slow, for the segment that they are the begin of", async () => {
+      const { directory, segments } = open({ fold, segmentBytes: 10_000 });
+      for (let n = 1; n <= 3; n++) {
+        segments.write({ k: "T", n });
+        await fill(segments);
+      }
+      const last = async (): Promise<unknown> => {
+        await fill(segments);
+        return snapshotsIn(directory).at(-1)?.numbers;
+      };
+      await expect.poll(last).toEqual([1, 2, 3]);
+      await segments.close();
+      expect(snapshotsIn(directory)[0]).toEqual({ segment: 2, numbers: [1] });
+    });
+
+    it("are not made after a gap, of which nobody knows what it had", async () => {
+      const { directory, log, segments } = open({ fold, segmentBytes: 10_000 });
+      let isFull = true;
+      await onDisk(async (write) => {
+        if (isFull) throw full();
+        await write();
+      });
+      await fill(segments);
+      isFull = false;
+      await fill(segments);
+      await fill(segments);
+      await segments.close();
+      expect(snapshotsIn(directory)).toEqual([]);
+      expect(log).toEqual(["recording has a gap; the program continues"]);
+    });
   });
 });

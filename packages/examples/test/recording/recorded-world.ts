@@ -1,6 +1,8 @@
+import { readFileSync } from "node:fs";
+import { constants, gunzipSync } from "node:zlib";
 import type { Clock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
-import { openRecording, type Recording } from "@holdfast/controller/recording";
+import { openRecording, Recording } from "@holdfast/controller/recording";
 import { FakeApi, type Fault } from "@holdfast/fake-apiserver";
 import {
   builtIn,
@@ -88,4 +90,15 @@ function marked(transport: KubeTransport): KubeTransport {
       transport.send({ ...request, headers: { ...request.headers, "x-operator": "1" } }, signal),
     closeIdle: async () => await transport.closeIdle?.(),
   };
+}
+
+/** The segments of a recording that have a snapshot. */
+export function snapshotsOf({ files }: Recording): string[] {
+  const options = { finishFlush: constants.Z_SYNC_FLUSH };
+  return files.filter((file) => gunzipSync(readFileSync(file), options).includes('{"k":"o"'));
+}
+
+/** The recording of a ring that has lost all before a segment. */
+export function since({ files }: Recording, segment: string): Recording {
+  return new Recording(files.slice(files.indexOf(segment)));
 }

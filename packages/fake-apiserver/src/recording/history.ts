@@ -80,6 +80,11 @@ export class History {
     }
   }
 
+  /** All objects that are known now were there before the program. */
+  begin(): void {
+    for (const place of this.places) place.isOld = place.versions.length > 0;
+  }
+
   /** Sets the latest instants, and the versions that were there before `start`, in milliseconds since the epoch. */
   close(start: number, wallOf: (instant: number) => number): void {
     for (const place of this.places) {
@@ -104,6 +109,7 @@ export class History {
 
 /** Marks an object that was there before it was seen, or before the write that answered with it. */
 function markOld(place: Place, first: Version, since: number): void {
+  if (place.isOld) return; // of a snapshot
   const created = Date.parse(`${metadataOf(first.object ?? {})["creationTimestamp"]}`);
   if (!(created < Math.floor(since / 1_000) * 1_000)) return;
   if (first.by?.call?.verb === "create") return;

@@ -27,6 +27,13 @@ interface Raw {
   readonly inputs: { readonly at: number; readonly line: Line }[];
 }
 
+/** An input of a request. */
+interface Input {
+  readonly raw: Raw;
+  readonly at: number;
+  readonly line: Line;
+}
+
 /** What a recording tells of a cluster: requests with their answers, and objects with their versions. */
 export class Incident {
   readonly head: Head;
@@ -48,15 +55,11 @@ export class Incident {
   /** Whether the program ended with an error. */
   readonly fails: boolean;
 
-  /** @throws Error for a recording without its first segment, and for a gap */
+  /** @throws Error for a recording with neither its first segment nor a snapshot, and for a gap */
   constructor(recording: Recording, resources: readonly Resource[]) {
-    const { head } = recording;
+    const reading = new Reading(recording);
+    const { head, requests, calls, makers, foreign, now, fails } = reading;
     this.head = head;
-    if (head.segment !== 1)
-      throw new Error(
-        `shadow: the first segment of the process must be there, got segment ${head.segment}, and the recording has no snapshot: raise maxBytes, so that the ring keeps it`,
-      );
-    const { requests, inputs, calls, makers, foreign, now, fails } = new Reading(recording);
     this.calls = calls;
     this.makers = makers;
     this.foreign = foreign;
@@ -65,9 +68,14 @@ export class Incident {
     this.resources = withRecorded(resources, requests);
     this.served = servedResources(this.resources);
     const exchanges = new Map(requests.map((raw) => [raw, this.#exchangeOf(raw)]));
-    this.exchanges = [...exchanges.values()];
+    const sent = requests.filter(({ ask: { n = 0 } }) => n >= 0); // those of a snapshot tell its objects
+    this.exchanges = sent.map((raw) => exchanges.get(raw) as Exchange);
     const sights = new Sights(this.history);
-    for (const { raw, at, line } of inputs) sights.take(exchanges.get(raw) as Exchange, line, at);
+    const take = ({ raw, at, line }: Input): void =>
+      sights.take(exchanges.get(raw) as Exchange, line, at);
+    for (const input of reading.known) take(input);
+    this.history.begin();
+    for (const input of reading.inputs) take(input);
     this.version = Number.isFinite(sights.first) ? sights.first : 1;
     const lost = this.exchanges.filter((one) => one.place && (one.isCut || statusOf(one) >= 500));
     this.history.attribute(lost, ({ call }) => call?.query.get("fieldManager") ?? head.name);
@@ -93,23 +101,38 @@ export class Incident {
 class Reading {
   readonly requests: Raw[] = [];
   /** The inputs of the requests, in their order. */
-  readonly inputs: { readonly raw: Raw; readonly at: number; readonly line: Line }[] = [];
+  readonly inputs: Input[] = [];
+  /** Those of a snapshot. */
+  known: readonly Input[] = [];
   readonly calls = new Map<string, RecordedCall[]>();
   readonly makers = new Set<string>();
   readonly foreign: Foreign[] = [];
   fails = false;
   now: number;
+  /** Its time is that of the snapshot, if there is one. */
+  head: Head;
   readonly #open = new Map<unknown, Raw>();
 
   constructor(recording: Recording) {
-    this.now = recording.head.mono;
-    for (const line of recording.lines()) {
+    const { head, files } = recording;
+    this.head = head;
+    this.now = head.mono;
+    const lines = recording.known();
+    if (lines === undefined)
+      throw new Error(
+        `shadow: the first segment of the process must be there, or a snapshot; got segment ${head.segment}, and no snapshot in ${files.length} files from ${files[0]}: raise maxBytes, so that the ring keeps more`,
+      );
+    for (const line of lines) {
       if (line.k === "gap")
         throw new Error(
           `shadow: the recording has a gap in ${recording.files[0]} and its next segments: what others did meanwhile is not known`,
         );
       if (typeof line.t === "number") this.now = line.t;
-      this.#take(line);
+      if (line.k !== "o") this.#take(line);
+      else {
+        this.head = { ...head, mono: this.now, wall: Number(line["w"] ?? head.wall) };
+        this.known = this.inputs.splice(0);
+      }
     }
   }
 

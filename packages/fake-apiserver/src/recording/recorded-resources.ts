@@ -41,7 +41,9 @@ function resourceOf(text: string, apiVersion: string, plural: string): Resource 
   const kind = items === undefined ? `${object["kind"]}` : `${object["kind"]}`.replace(/List$/, "");
   const isNamespaced = (items ?? [object]).every((item) => "namespace" in metadataOf(item));
   const scope = isNamespaced ? "Namespaced" : "Cluster";
-  return known(apiVersion, kind, plural) ?? customResource({ apiVersion, kind, plural, scope });
+  const built = known(apiVersion, kind, plural);
+  if (built !== undefined || !apiVersion.includes("/")) return built; // of `v1` there is a Status too
+  return customResource({ apiVersion, kind, plural, scope });
 }
 
 function known(apiVersion: string, kind: string, plural: string): Resource | undefined {

@@ -115,14 +115,18 @@ const AFTER = 60_000;
  * ends of watches come as they came. Changes of others are merged into an object that is no longer as recorded, and named
  * in `orphans`: others do not react to a new program.
  *
+ * A recording without the first segment of its process begins at its first snapshot: both programs start in the world of
+ * that moment.
+ *
  * `upgradeFrom` runs `timings` times, with other delays, to tell a change of the program from chance. `lost` and `news` are
  * empty for the same program. Both versions run with the default `cluster.backoff`, which no recording has.
  *
- * @param recording - of `openRecording` of `@holdfast/controller/recording`, with the first segment of its process
+ * @param recording - of `openRecording` of `@holdfast/controller/recording`, with the first segment of its process or a
+ * snapshot
  * @param options - see {@link ShadowOptions}
- * @returns a report. Rejects with an Error for a recording that is damaged, has a gap or lacks its first segment, for an
- * `upgradeFrom` that loops, and if `setup` fails where `upgradeFrom` does not; with a RangeError or TypeError for a bad
- * argument, and for a resource that neither `resources` nor the recording has
+ * @returns a report. Rejects with an Error for a recording that is damaged, has a gap, or has neither its first segment nor a
+ * snapshot, for an `upgradeFrom` that loops, and if `setup` fails where `upgradeFrom` does not; with a RangeError or
+ * TypeError for a bad argument, and for a resource that neither `resources` nor the recording has
  *
  * @example
  * ```ts no-run
@@ -235,7 +239,9 @@ async function runIn<World>(
   const random = seededRandom(timing);
   const lateBy = (duration: number): number => (timing === 0 ? 0 : random() * (2 * duration + 5));
   const written = new Written(start);
-  const sent = new Sends(3 * incident.exchanges.length + 300);
+  // A program that begins reconciles each object that is there.
+  const old = [...incident.history.places].filter(({ isOld }) => isOld);
+  const sent = new Sends(3 * (incident.exchanges.length + old.length) + 300);
   const note = (request: KubeRequest | string, status: number): void => {
     sent.count(
       typeof request === "string" ? request : `${request.method} ${request.path.split("?")[0]}`,

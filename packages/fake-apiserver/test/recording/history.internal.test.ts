@@ -95,3 +95,19 @@ it("has an object from the begin if it was created before, also one that is know
     ["is", 4, 110, 0],
   ]);
 });
+
+it("has what a snapshot tells from the begin on, however new it is, and whoever wrote it", () => {
+  const history = new History();
+  const writes = [write(-10)];
+  history.see({ ...where, object: object(4), at: 0 });
+  history.begin();
+  history.see({ ...where, object: object(4), at: 20, by: writes[0] as Exchange });
+  history.see({ ...where, object: object(5), at: 90, isWatched: true });
+  history.see({ store, key: "default/b", object: object(6), at: 95, isWatched: true });
+  history.close(START, (instant) => START + instant);
+  const places = [...history.places].map(({ isOld, versions }) => [isOld, versions.length]);
+  expect(places).toEqual([
+    [true, 2],
+    [false, 1],
+  ]);
+});

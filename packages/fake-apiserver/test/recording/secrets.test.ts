@@ -1,11 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { realClock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
-import { openRecording, type Recording } from "@holdfast/controller/recording";
+import { openRecording, Recording } from "@holdfast/controller/recording";
 import { FakeApi, replay } from "@holdfast/fake-apiserver";
+import { yieldTurn } from "@holdfast/kit";
 import {
   builtIn,
   type KubeObject,
@@ -55,7 +58,7 @@ const value = fc.oneof(
 
 /** Records an operator that writes all that it can make of the Secrets that it sees. */
 async function record(
-  seed: (api: FakeApi) => Promise<void>,
+  seed: (api: FakeApi, clock: FakeClock, directory: string) => Promise<void>,
   setup: OperatorSetup,
   through = (transport: KubeTransport): KubeTransport => transport,
 ): Promise<Recording> {
@@ -67,13 +70,14 @@ async function record(
     const transport = through(api.transport);
     const running = runOperator(
       {
-        ...{ name: "copier", transport, setup, clock, recording: { directory } },
+        ...{ name: "copier", transport, setup, clock },
+        recording: { directory, segmentBytes: 50_000 },
         ...{ health: false, leaderElection: false, logger: silentLogger },
       },
       stop.signal,
     );
     await clock.sleep(1_000);
-    await seed(api);
+    await seed(api, clock, directory);
     await clock.sleep(60_000);
     stop.abort();
     await running;
@@ -115,9 +119,17 @@ const copier: OperatorSetup = ({ cluster, client, controller }) => {
   ];
 };
 
-it("has nothing of 1,000 drawn values of Secrets in its files, and replays", async () => {
+/** The segments of a directory that begin with a snapshot. */
+function snapshotsIn(directory: string): string[] {
+  return readdirSync(directory)
+    .toSorted()
+    .map((name) => join(directory, name))
+    .filter((file) => gunzipSync(readFileSync(file), { finishFlush: 2 }).includes('{"k":"o"'));
+}
+
+it("has nothing of 1,000 drawn values of Secrets in its files and snapshots, and replays", async () => {
   const drawn = fc.sample(value, { numRuns: SECRETS * VALUES, seed: inject("seed") });
-  const recording = await record(async ({ client }) => {
+  const recording = await record(async ({ client }, clock, directory) => {
     for (let number = 0; number < SECRETS; number++) {
       const own = drawn.slice(number * VALUES, (number + 1) * VALUES);
       const coded = own.map((one, at) => [
@@ -127,8 +139,19 @@ it("has nothing of 1,000 drawn values of Secrets in its files, and replays", asy
       const metadata = { namespace: "default", name: `secret-${number}` };
       await client.create(Secret, { metadata, data: Object.fromEntries(coded) });
     }
+    const metadata = { namespace: "default", name: "secret-0" };
+    for (let round = 0; snapshotsIn(directory).length === 0; round++) {
+      await client.patch(Secret, metadata, { metadata: { labels: { round: `${round}` } } });
+      await clock.sleep(1_000);
+      await clock.external(yieldTurn(realClock)); // the disk and the worker take real time
+    }
   }, copier);
-  const bodies = [...recording.lines()].map(({ body = "" }) => `${body}`);
+  const { files } = recording;
+  const [snapshot = ""] = snapshotsIn(dirname(files[0] as string));
+  const later = new Recording(files.slice(files.indexOf(snapshot)));
+  const ofSnapshot = [...(later.known() ?? [])];
+  expect(ofSnapshot.filter(({ n = 0 }) => n < 0).length).toBeGreaterThan(0);
+  const bodies = [...recording.lines(), ...ofSnapshot].map(({ body = "" }) => `${body}`);
   const strings = bodies.flatMap((body) => body.split("\n")).flatMap(stringsOf);
   const text = [textOf(recording), ...bodies, ...strings].join("\n");
   expect(text).toContain("redacted-");

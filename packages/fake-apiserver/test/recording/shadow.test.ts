@@ -73,10 +73,12 @@ const marker =
 async function record(
   setup: OperatorSetup,
   play?: (api: FakeApi, clock: FakeClock) => Promise<void>,
+  begin?: (api: FakeApi) => void,
 ): Promise<Recording> {
   const directory = tempFolder(onTestFinished);
   const clock = new FakeClock();
   const api = new FakeApi({ clock, resources });
+  begin?.(api);
   await clock.run(async () => {
     const stop = new AbortController();
     const options = { name: "marker", transport: api.transport, setup, clock } as const;
@@ -107,6 +109,25 @@ it("has nothing of the same operator", async () => {
   const setup = marker({ image: "a" });
   const recording = await record(setup);
   expect(await shadow(recording, { upgradeFrom: setup, setup })).toEqual(nothing);
+});
+
+it("knows a resource whose first answer is a Status", async () => {
+  let left = 1;
+  const recording = await record(plain, undefined, (api) =>
+    api.intercept({
+      fault: { type: "status", status: 503 },
+      when: ({ method, path }) => method === "GET" && path.includes("/configmaps") && left-- > 0,
+    }),
+  );
+  expect([...recording.lines()].some(({ k, s }) => k === "h" && s === 503)).toBe(true);
+  const report = await tried(recording, {
+    upgradeFrom: plain,
+    setup: marker({ text: () => "new" }),
+  });
+  const written = ({ news }: ShadowReport): string[] => news.map(({ request }) => request);
+  expect(written(report)).toEqual(
+    ["ann", "bob", "eve"].map((name) => `patch configmaps default/${name}`),
+  );
 });
 
 it("has exactly the write of which a text is another, and only that of its object", async () => {
@@ -333,6 +354,6 @@ it("refuses a resource that it does not know, an operator that fails, and a reco
   write([(lines[0] as string).replace('"segment":1', '"segment":2'), ...lines.slice(1)]);
   const later = await openRecording(path);
   await expect(tried(later, { upgradeFrom: plain, setup: plain })).rejects.toThrow(
-    "shadow: the first segment of the process must be there, got segment 2, and the recording has no snapshot",
+    "shadow: the first segment of the process must be there, or a snapshot; got segment 2, and no snapshot in 1 files",
   );
 });

@@ -32,7 +32,7 @@ export async function recording(args: string[], { print }: Output): Promise<0 | 
 
 /** Reads all of a recording, and says whether it can be replayed. */
 function check(found: Recording, print: Output["print"]): 0 | 1 {
-  const { name, identity, segment } = found.head;
+  const { name, identity } = found.head;
   const counts = new Map<string, number>();
   let stack: unknown;
   for (const { k, s } of found.lines()) {
@@ -42,7 +42,7 @@ function check(found: Recording, print: Output["print"]): 0 | 1 {
   }
   const count = (kind: string): number => counts.get(kind) ?? 0;
   const end = count("end") > 0 ? "the operator stopped" : "the process was killed, or still runs";
-  const problem = problemOf(segment, counts, stack);
+  const problem = problemOf(found, counts, stack);
   print(
     `${name} ${identity}: ${found.files.length} segments, ${count("inputs")} inputs, ${count("calls")} calls; ${end}\n`,
   );
@@ -54,11 +54,14 @@ function check(found: Recording, print: Output["print"]): 0 | 1 {
 
 /** Why a recording cannot be replayed as a whole. */
 function problemOf(
-  segment: number,
+  found: Recording,
   counts: ReadonlyMap<string, number>,
   stack: unknown,
 ): string | undefined {
-  if (segment !== 1) return `it begins with segment ${segment}`;
+  const { segment } = found.head;
+  const begin = `it begins with segment ${segment}`;
+  if (segment !== 1 && found.known() === undefined) return `${begin}, and has no snapshot`;
+  if (segment !== 1) return `${begin}; shadow begins at a snapshot of it`;
   if (counts.has("gaps")) return "it has a gap";
   return counts.has("causes") ? `other code than its inputs caused a call\n${stack}` : undefined;
 }

@@ -13,6 +13,7 @@ import { versionOf } from "@holdfast/kit/node";
 import { KubeClient } from "../client/kube-client.ts";
 import { Cluster } from "../cluster/cluster.ts";
 import { EventRecorder } from "../helper/event-recorder.ts";
+import { foldRequests } from "../transport/fold-requests.ts";
 import { RecordedTransport } from "../transport/recorded-transport.ts";
 import { crdCheck } from "./crd-check.ts";
 import { type OperatorControllerArguments, recordFailures } from "./failure-events.ts";
@@ -163,6 +164,7 @@ function recorderOf(
     ...{ name, identity, recording, clock, logger, random },
     program,
     library,
+    fold: foldRequests,
   });
 }
 
