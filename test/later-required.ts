@@ -8,6 +8,7 @@ import {
   type KubeObject,
 } from "@holdfast/kubernetes";
 import { expect } from "vitest";
+import { crdOf, type Manifest } from "./crd.ts";
 
 interface ThingObject extends KubeObject {
   spec?: { a?: string; b?: string };
@@ -16,36 +17,18 @@ interface ThingObject extends KubeObject {
 
 const TEXT = { type: "string" };
 
-const manifest = (root: object, below: object) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "latecomers.required.example.org" },
-  spec: {
+const manifest = (root: object, below: object) =>
+  crdOf({
     group: "required.example.org",
-    scope: "Namespaced",
-    names: { kind: "Latecomer", plural: "latecomers", singular: "latecomer" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: { type: "object", properties: { a: TEXT, b: TEXT }, ...below },
-              status: { type: "object", properties: { phase: TEXT } },
-            },
-            ...root,
-          },
-        },
-      },
-    ],
-  },
-});
-
-type Manifest = ReturnType<typeof manifest>;
+    kind: "Latecomer",
+    names: { singular: "latecomer" },
+    version: { subresources: { status: {} } },
+    properties: {
+      spec: { type: "object", properties: { a: TEXT, b: TEXT }, ...below },
+      status: { type: "object", properties: { phase: TEXT } },
+    },
+    root,
+  });
 
 export const LOOSE: Manifest = manifest({}, {});
 const STRICT = manifest({ required: ["spec"] }, { required: ["a"] });

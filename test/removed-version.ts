@@ -8,6 +8,7 @@ import {
   type KubeObject,
 } from "@holdfast/kubernetes";
 import { expect } from "vitest";
+import { crdOf, type Manifest } from "./crd.ts";
 
 interface ThingObject extends KubeObject {
   spec?: { a?: string; b?: string };
@@ -24,19 +25,13 @@ const schema = {
 };
 
 /** The manifest with these versions. */
-const manifest = (...versions: readonly Version[]) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "things.removed.example.org" },
-  spec: {
+const manifest = (...versions: readonly Version[]) =>
+  crdOf({
     group: "removed.example.org",
-    scope: "Namespaced",
-    names: { kind: "Thing", plural: "things", singular: "thing", listKind: "ThingList" },
+    kind: "Thing",
+    names: { singular: "thing", listKind: "ThingList" },
     versions: versions.map((version) => ({ ...version, schema })),
-  },
-});
-
-type Manifest = ReturnType<typeof manifest>;
+  });
 
 const version = (name: string, storage: boolean, served = true) => ({ name, served, storage });
 export const FIRST: Manifest = manifest(version("v1", true), version("v2", false));

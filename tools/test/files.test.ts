@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync, symlinkSync, truncateSync, writeFileSyn
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { crdOf } from "../../test/crd.ts";
 import { tempFolder } from "../../test/temp-folder.ts";
 
 // Each path that an argument or a manifest names, for all commands: a file there is read to a bound, and nothing else
@@ -28,17 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const CRD = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "widgets.example.org" },
-  spec: {
-    group: "example.org",
-    scope: "Namespaced",
-    names: { kind: "Widget", plural: "widgets" },
-    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: {} } }],
-  },
-};
+const CRD = crdOf({ kind: "Widget" });
 
 interface Door {
   readonly command:

@@ -6,8 +6,6 @@ import {
   constants as fsConstants,
   fstatSync,
   openSync,
-  readdirSync,
-  readFileSync,
   statSync,
 } from "node:fs";
 import { constants } from "node:os";
@@ -18,6 +16,7 @@ import { readPart } from "@holdfast/kit/node";
 import { poll, withTimeout } from "@holdfast/wait";
 import type { Launch } from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
+import { nameOf, processesWith, residentBytes, runningProcesses } from "./proc.ts";
 import { effectOf } from "./signals.ts";
 
 /** The end of the first process of a group. */
@@ -201,11 +200,11 @@ export class ProcessGroup {
     const { pid } = this.child;
     if (pid === undefined || this.problem !== undefined) return [];
     if (process.platform !== "linux") return membersByKill(pid, this.#options, this.#hasExited);
-    const all = processes().filter(({ isZombie }) => !isZombie);
+    const all = runningProcesses();
     if (!this.#options.keepsTerminal)
       return all.filter(({ group }) => group === pid).map((one) => one.pid);
-    const roots = all.filter((one) => one.pid !== process.pid && isMarked(one.pid, this.#mark));
-    const found = new Set(roots.map((one) => one.pid));
+    const found = new Set(processesWith(MARK, [this.#mark]));
+    found.delete(process.pid);
     if (!this.#hasExited) found.add(pid);
     // A descendant may have another environment: its parents tell.
     for (let size = -1; size !== found.size; ) {
@@ -312,57 +311,6 @@ function membersByKill(
     return [-pid];
   } catch {
     return []; // ESRCH: empty. EPERM (macOS): only zombies are left.
-  }
-}
-
-interface ProcessEntry {
-  readonly pid: number;
-  readonly parent: number;
-  readonly group: number;
-  readonly isZombie: boolean;
-}
-
-/** All processes of the machine, from `/proc/PID/stat`. */
-function processes(): readonly ProcessEntry[] {
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, "utf8");
-      // The name before these fields is in parentheses and may contain anything.
-      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      const [state, parent, group] = fields;
-      const isZombie = state === "Z" || state === "X";
-      return [{ pid: Number(name), parent: Number(parent), group: Number(group), isZombie }];
-    } catch {
-      return []; // It has ended meanwhile.
-    }
-  });
-}
-
-function residentBytes(pid: number): number {
-  try {
-    const [, kilobytes] =
-      /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-    return Number(kilobytes ?? 0) * 1_024;
-  } catch {
-    return 0; // It has ended meanwhile.
-  }
-}
-
-function isMarked(pid: number, mark: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`${MARK}=${mark}`);
-  } catch {
-    return false; // It has ended, or belongs to another user.
-  }
-}
-
-/** The name of the program of a process, without its arguments; a question mark for none, and without /proc. */
-export function nameOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/comm`, "utf8").trim();
-  } catch {
-    return "?";
   }
 }
 

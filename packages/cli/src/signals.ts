@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { constants } from "node:os";
+import { processState } from "./proc.ts";
 
 /**
  * What a signal to holdfast does.
@@ -77,13 +77,7 @@ export const FROM_TERMINAL: ReadonlySet<NodeJS.Signals> = new Set([
  * Linux.
  */
 export function isSessionLeader(): boolean {
-  try {
-    const stat = readFileSync("/proc/self/stat", "utf8");
-    const [, , , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return Number(session) === process.pid;
-  } catch {
-    return false;
-  }
+  return processState("self")?.session === process.pid;
 }
 
 /** The signals of this system by their effect. One with two names has the first. */

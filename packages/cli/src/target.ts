@@ -1,5 +1,6 @@
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import { type Clock, onAbort } from "@holdfast/clock";
+import { abortable, type Clock, onAbort } from "@holdfast/clock";
 import { TerminalError } from "@holdfast/wait";
 import { InvalidArgumentError } from "commander";
 import { shellLaunch } from "./arguments.ts";
@@ -108,22 +109,9 @@ async function explained(check: Promise<void>, signal: AbortSignal): Promise<voi
   });
 }
 
+/** The caller destroys the socket. */
 async function connected(socket: Socket, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const link = onAbort(signal, (reason) => {
-      socket.destroy();
-      reject(reason);
-    });
-    socket.once("connect", () => {
-      link[Symbol.dispose]();
-      resolve();
-    });
-    socket.on("error", (error) => {
-      link[Symbol.dispose]();
-      reject(error);
-    });
-  });
+  await abortable(() => once(socket, "connect"), signal);
 }
 
 async function staysOpen(socket: Socket, clock: Clock, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { type Clock, onAbort } from "@holdfast/clock";
+import { formatDuration } from "@holdfast/kit";
 import {
   every,
   isTerminalError,
@@ -15,7 +16,6 @@ import {
   commonOptions,
   createCommand,
   DASHES_HINT,
-  formatDuration,
   type Launch,
   launchOf,
   limitDuration,

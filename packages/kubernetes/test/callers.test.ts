@@ -12,6 +12,7 @@ import { isTimeoutError } from "@holdfast/wait";
 import type { ConfigMap as ConfigMapObject } from "kubernetes-types/core/v1.js";
 import { describe, expect, it } from "vitest";
 import { BOTH, callersOf } from "../../../test/callers.ts";
+import { crdOf } from "../../../test/crd.ts";
 import {
   type Answer,
   busy,
@@ -28,17 +29,7 @@ const object = { metadata: { name: "ann", namespace: "default" } };
 const ref = "default/ann";
 const owner = { apiVersion: "v1", kind: "Pod", name: "o", uid: "o", controller: true };
 const OWNED = { metadata: { ...object.metadata, ownerReferences: [owner] } };
-const crd = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "greetings.example.org" },
-  spec: {
-    group: "example.org",
-    scope: "Namespaced",
-    names: { kind: "Greeting", plural: "greetings" },
-    versions: [{ name: "v1", served: true, storage: true }],
-  },
-};
+const crd = crdOf({ kind: "Greeting" });
 
 const CALLS: Record<string, (client: KubeClient) => PromiseLike<unknown>> = {
   get: (client) => client.get(ConfigMap, ref),

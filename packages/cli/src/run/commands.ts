@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { type Clock, onAbort } from "@holdfast/clock";
+import { formatDuration } from "@holdfast/kit";
+import { readUpTo } from "@holdfast/kit/node";
 import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import type { Command } from "commander";
-import { type Cut, createCommand, formatDuration, usage, wholeNumber } from "../arguments.ts";
+import { type Cut, createCommand, usage, wholeNumber } from "../arguments.ts";
 import { EXIT } from "../exit-code.ts";
 import { readNamed } from "../named-file.ts";
 import { printable } from "../printable.ts";
@@ -117,14 +119,8 @@ async function answerOf(
   asked.on("error", () => undefined); // Once it has begun, the answer tells.
   asked.end();
   const [response] = (await once(asked, "response")) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > LONGEST_ANSWER) throw new Error(`process ${pid} gave too long an answer`);
-  }
-  const body = Buffer.concat(chunks).toString();
+  const body = (await readUpTo(response, LONGEST_ANSWER))?.toString();
+  if (body === undefined) throw new Error(`process ${pid} gave too long an answer`);
   if (response.statusCode !== 200) throw new Error(body.trim());
   return body;
 }

@@ -7,7 +7,7 @@ import { realClock } from "@holdfast/clock";
 import { afterAll, describe, expect, it } from "vitest";
 import { abortListeners } from "../../../../test/abort-listeners.ts";
 import { isAlive, survivors } from "../../../../test/processes.ts";
-import { processState } from "../../src/run/machine/proc.ts";
+import { processState } from "../../src/proc.ts";
 import { Roster } from "../../src/run/machine/roster.ts";
 
 const root = mkdtempSync(join(tmpdir(), "holdfast-test-"));

@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
+import { processState } from "../../src/proc.ts";
 import { COMMANDS } from "../../src/run/commands.ts";
-import { processState } from "../../src/run/machine/proc.ts";
 import { holdfast } from "../holdfast.ts";
 import { listen } from "../listen.ts";
 

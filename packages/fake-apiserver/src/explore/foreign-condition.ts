@@ -1,6 +1,6 @@
 import { formatSeconds } from "@holdfast/kit/kubernetes";
 import type { KubeObject, Resource, StatusCondition, StoredObject } from "@holdfast/kubernetes";
-import { isObject, type JsonObject, metadataOf, own } from "../object/json.ts";
+import { type JsonObject, metadataOf, valueAt } from "../object/json.ts";
 import type { FakeApi } from "../server/fake-api.ts";
 
 const TYPE = "ExploredElsewhere";
@@ -11,12 +11,12 @@ type Conditioned = KubeObject & { status?: { conditions?: readonly StatusConditi
 
 /** Whether several controllers may have conditions in the status of an object, each its own. */
 export function hasSharedConditions({ crd, version }: Resource): boolean {
-  const versions = at(crd, "spec", "versions");
+  const versions = valueAt(crd, ["spec", "versions"]);
   const manifest = Array.isArray(versions)
-    ? versions.find((one) => at(one, "name") === version)
+    ? versions.find((one) => valueAt(one, ["name"]) === version)
     : undefined;
   const path = ["schema", "openAPIV3Schema", "properties", "status", "properties", "conditions"];
-  const keys = at(manifest, ...path, "x-kubernetes-list-map-keys");
+  const keys = valueAt(manifest, [...path, "x-kubernetes-list-map-keys"]);
   return Array.isArray(keys) && keys.length === 1 && keys[0] === "type";
 }
 
@@ -44,9 +44,9 @@ export function sharesForeignCondition(object: JsonObject): boolean {
     Array.isArray(managedFields) &&
     managedFields.some(
       (entry) =>
-        at(entry, "operation") === "Apply" &&
-        at(entry, "manager") !== MANAGER &&
-        at(entry, ...item) !== undefined,
+        valueAt(entry, ["operation"]) === "Apply" &&
+        valueAt(entry, ["manager"]) !== MANAGER &&
+        valueAt(entry, item) !== undefined,
     )
   );
 }
@@ -54,18 +54,12 @@ export function sharesForeignCondition(object: JsonObject): boolean {
 /** An object without the condition of the other controller. */
 export function withoutForeignCondition<Stored extends KubeObject>(object: Stored): Stored {
   const { status, ...rest } = object as Stored & Conditioned;
-  const conditions = at(status, "conditions");
+  const conditions = valueAt(status, ["conditions"]);
   const others = Array.isArray(conditions)
-    ? conditions.filter((one) => at(one, "type") !== TYPE)
+    ? conditions.filter((one) => valueAt(one, ["type"]) !== TYPE)
     : [];
   if (!Array.isArray(conditions) || others.length === conditions.length) return object;
   const { conditions: _, ...plain } = status as NonNullable<Conditioned["status"]>;
   const left = others.length === 0 ? plain : { ...plain, conditions: others };
   return (Object.keys(left).length === 0 ? rest : { ...rest, status: left }) as Stored;
-}
-
-function at(value: unknown, ...path: readonly string[]): unknown {
-  let found = value;
-  for (const name of path) found = isObject(found) ? own(found, name) : undefined;
-  return found;
 }

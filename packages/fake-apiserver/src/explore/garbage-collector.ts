@@ -2,7 +2,7 @@ import type { Clock } from "@holdfast/clock";
 import { resourceName } from "@holdfast/kit/kubernetes";
 import type { Resource } from "@holdfast/kubernetes";
 import { isObject, type JsonObject, metadataOf, own } from "../object/json.ts";
-import type { StateSnapshot } from "../server/state/api-state.ts";
+import { nameOfStore, type StateSnapshot } from "../server/state/api-state.ts";
 import type { ExploredApi } from "./explored-api.ts";
 
 /** Milliseconds from a change to the collection of the objects that have lost their owners by it. */
@@ -57,8 +57,7 @@ export class GarbageCollector {
 }
 
 /** The store of a resource. */
-export function storeOf({ apiVersion, plural }: Resource): string {
-  const group = apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
+export function storeOf({ group, plural }: Resource): string {
   return `${group}/${plural}`;
 }
 
@@ -72,8 +71,7 @@ interface Garbage {
 function garbageOf({ stores }: StateSnapshot, served: ReadonlySet<string>): Garbage[] {
   const places = placesOf(stores);
   return [...stores].flatMap(([store, ofStore]) => {
-    const [group, plural = ""] = store.split("/");
-    const resource = group === "" ? plural : `${plural}.${group}`;
+    const resource = nameOfStore(store);
     return [...ofStore]
       .filter(([, object]) => isGarbage(object, places, served))
       .map(([key]) => ({ resource, key }));

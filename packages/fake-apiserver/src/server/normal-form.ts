@@ -1,6 +1,6 @@
 import type { KubeObject, StoredObject } from "@holdfast/kubernetes";
 import { isObject, type JsonObject, metadataOf, own, without } from "../object/json.ts";
-import type { StateSnapshot } from "./state/api-state.ts";
+import { nameOfStore, type StateSnapshot } from "./state/api-state.ts";
 
 /** The objects of a server by a label such as `configmaps default/ann`, without what differs between two runs. */
 export type NormalForm = ReadonlyMap<string, JsonObject>;
@@ -70,8 +70,7 @@ export function normalForm(
 function entriesOf({ stores }: StateSnapshot): Entry[] {
   return [...stores].flatMap(([store, objects]) => {
     if (ASIDE.has(store)) return [];
-    const [group = "", plural = ""] = store.split("/");
-    const resource = group === "" ? plural : `${plural}.${group}`;
+    const resource = nameOfStore(store);
     return [...objects].map(([key, object]) => ({ resource, key, object }));
   });
 }

@@ -1,33 +1,31 @@
 import type { OperatorSetup } from "@holdfast/kubernetes";
 import { expect, test } from "vitest";
-import { ann, ConfigMap, expectNoProblem, problemOf, report, type Scenario, Thing } from "./kit.ts";
+import {
+  ann,
+  ConfigMap,
+  expectNoProblem,
+  problemOf,
+  reconciling,
+  report,
+  type Scenario,
+  Thing,
+} from "./kit.ts";
 
 /** Counts the sizes that a Thing has had. */
-const counting =
-  (isIdempotent: boolean): OperatorSetup =>
-  (context) => {
-    const { cluster, client, controller } = context;
-    const things = cluster.watch(Thing);
-    return () => [
-      controller({
-        name: "things",
-        sources: [things.source()],
-        async reconcile({ key }) {
-          const thing = things.get(key);
-          const size = thing?.spec.size;
-          if (thing === undefined || size === thing.status?.size) return;
-          const found = await client.find(ConfigMap, "default/count");
-          const { count = "0", [`size-${size}`]: known } = found?.data ?? {};
-          const data = { count: `${Number(count) + 1}`, [`size-${size}`]: "counted" };
-          const metadata = { namespace: "default", name: "count" };
-          if (found === undefined) await client.create(ConfigMap, { metadata, data });
-          else if (!isIdempotent || known === undefined)
-            await client.patch(ConfigMap, metadata, { data });
-          await report(context, thing, { size: size ?? 0 });
-        },
-      }),
-    ];
-  };
+const counting = (isIdempotent: boolean): OperatorSetup =>
+  reconciling(async (thing, context) => {
+    const { client } = context;
+    const { size } = thing.spec;
+    if (size === thing.status?.size) return;
+    const found = await client.find(ConfigMap, "default/count");
+    const { count = "0", [`size-${size}`]: known } = found?.data ?? {};
+    const data = { count: `${Number(count) + 1}`, [`size-${size}`]: "counted" };
+    const metadata = { namespace: "default", name: "count" };
+    if (found === undefined) await client.create(ConfigMap, { metadata, data });
+    else if (!isIdempotent || known === undefined)
+      await client.patch(ConfigMap, metadata, { data });
+    await report(context, thing, { size: size ?? 0 });
+  });
 
 const scenario: Scenario = async ({ client, clock }) => {
   for (const size of [1, 2]) {

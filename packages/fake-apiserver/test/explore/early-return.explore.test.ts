@@ -6,32 +6,25 @@ import {
   childOf,
   expectNoProblem,
   problemOf,
+  reconciling,
   type Scenario,
   Thing,
 } from "./kit.ts";
 
 const updating =
   (skipsKnown: boolean): OperatorSetup =>
-  ({ cluster, client, controller }) => {
-    const things = cluster.watch(Thing);
-    const maps = cluster.watch(ConfigMap);
+  (context) => {
+    const maps = context.cluster.watch(ConfigMap);
     const seen = new Set<string>();
-    return () => [
-      controller({
-        name: "things",
-        sources: [things.source()],
-        async reconcile({ key }) {
-          const thing = things.get(key);
-          if (thing === undefined) return;
-          const isFirst = !seen.has(key);
-          seen.add(key);
-          // "It is there already: the replica before has made it."
-          if (skipsKnown && isFirst && maps.get(key) !== undefined) return;
-          const data = { name: thing.spec.name };
-          await client.apply(ConfigMap, { metadata: childOf(thing), data });
-        },
-      }),
-    ];
+    return reconciling(async (thing, { client }) => {
+      const { name } = thing.metadata;
+      const isFirst = !seen.has(name);
+      seen.add(name);
+      // "It is there already: the replica before has made it."
+      if (skipsKnown && isFirst && maps.get(`default/${name}`) !== undefined) return;
+      const data = { name: thing.spec.name };
+      await client.apply(ConfigMap, { metadata: childOf(thing), data });
+    })(context);
   };
 
 const scenario: Scenario = async ({ client, clock }) => {

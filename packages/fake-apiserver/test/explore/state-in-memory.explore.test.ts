@@ -7,6 +7,7 @@ import {
   childOf,
   expectNoProblem,
   problemOf,
+  reconciling,
   type Scenario,
   Thing,
 } from "./kit.ts";
@@ -14,23 +15,15 @@ import {
 /** Gives each Thing a port of its own. */
 const numbering =
   (remembers: boolean): OperatorSetup =>
-  ({ cluster, client, controller }) => {
-    const things = cluster.watch(Thing);
-    const maps = cluster.watch(ConfigMap);
+  (context) => {
+    const maps = context.cluster.watch(ConfigMap);
     let next = 8_000;
-    return () => [
-      controller({
-        name: "things",
-        sources: [things.source()],
-        async reconcile({ key }) {
-          const thing = things.get(key);
-          if (thing === undefined || maps.get(key) !== undefined) return;
-          const used = maps.list().map(({ data }) => Number(data?.["port"]) + 1);
-          const port = remembers ? Math.max(8_000, ...used) : next++;
-          await client.create(ConfigMap, { metadata: childOf(thing), data: { port: `${port}` } });
-        },
-      }),
-    ];
+    return reconciling(async (thing, { client }) => {
+      if (maps.get(`default/${thing.metadata.name}`) !== undefined) return;
+      const used = maps.list().map(({ data }) => Number(data?.["port"]) + 1);
+      const port = remembers ? Math.max(8_000, ...used) : next++;
+      await client.create(ConfigMap, { metadata: childOf(thing), data: { port: `${port}` } });
+    })(context);
   };
 
 const scenario: Scenario = async ({ client, clock }) => {

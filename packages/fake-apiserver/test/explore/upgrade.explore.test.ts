@@ -1,6 +1,7 @@
 // Upgrades that break, each with its mended form.
 import { fromCrd, type KubeObject, type OperatorSetup, type Resource } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
+import { crdOf } from "../../../../test/crd.ts";
 import {
   ann,
   ConfigMap,
@@ -194,33 +195,17 @@ describe("a field that comes with the new definition", () => {
   type Sized = KubeObject & { spec: { name: string; size?: number } };
 
   const defined = (spec: object): Resource<Sized> =>
-    fromCrd<Sized>({
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: "things.example.org" },
-      spec: {
-        group: "example.org",
-        scope: "Namespaced",
-        names: { kind: "Thing", plural: "things", singular: "thing", listKind: "ThingList" },
-        versions: [
-          {
-            name: "v1",
-            served: true,
-            storage: true,
-            subresources: { status: {} },
-            schema: {
-              openAPIV3Schema: {
-                type: "object",
-                properties: {
-                  spec: { type: "object", ...spec },
-                  status: { type: "object", properties: { isReady: { type: "boolean" } } },
-                },
-              },
-            },
-          },
-        ],
-      },
-    });
+    fromCrd<Sized>(
+      crdOf({
+        kind: "Thing",
+        names: { singular: "thing", listKind: "ThingList" },
+        version: { subresources: { status: {} } },
+        properties: {
+          spec: { type: "object", ...spec },
+          status: { type: "object", properties: { isReady: { type: "boolean" } } },
+        },
+      }),
+    );
   const name = { type: "string" };
   const old = defined({ properties: { name } });
 

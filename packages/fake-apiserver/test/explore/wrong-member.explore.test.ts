@@ -6,6 +6,7 @@ import {
   childOf,
   expectNoProblem,
   problemOf,
+  reconciling,
   type Scenario,
   Thing,
 } from "./kit.ts";
@@ -13,30 +14,20 @@ import {
 /** Keeps `size` members. A user marks the one to keep; members without the mark go first. */
 const scaling =
   (isSafe: boolean): OperatorSetup =>
-  ({ cluster, client, controller }) => {
-    const things = cluster.watch(Thing);
-    const members = cluster.watch(ConfigMap);
-    return () => [
-      controller({
-        name: "things",
-        sources: [things.source()],
-        async reconcile({ key }) {
-          const thing = things.get(key);
-          if (thing === undefined) return;
-          const { size = 2 } = thing.spec;
-          const names = ["member-0", "member-1"];
-          if (size === 2)
-            for (const name of names)
-              await client.apply(ConfigMap, { metadata: childOf(thing, name) });
-          const left = members.list();
-          const victim = left.find(({ metadata }) => metadata.labels?.["keep"] === undefined);
-          if (left.length <= size || victim === undefined) return;
-          const { resourceVersion } = victim.metadata;
-          const ref = { namespace: "default", name: victim.metadata.name };
-          await client.delete(ConfigMap, ref, isSafe ? { resourceVersion } : {});
-        },
-      }),
-    ];
+  (context) => {
+    const members = context.cluster.watch(ConfigMap);
+    return reconciling(async (thing, { client }) => {
+      const { size = 2 } = thing.spec;
+      const names = ["member-0", "member-1"];
+      if (size === 2)
+        for (const name of names) await client.apply(ConfigMap, { metadata: childOf(thing, name) });
+      const left = members.list();
+      const victim = left.find(({ metadata }) => metadata.labels?.["keep"] === undefined);
+      if (left.length <= size || victim === undefined) return;
+      const { resourceVersion } = victim.metadata;
+      const ref = { namespace: "default", name: victim.metadata.name };
+      await client.delete(ConfigMap, ref, isSafe ? { resourceVersion } : {});
+    })(context);
   };
 
 const scenario: Scenario = async ({ client, clock }) => {

@@ -2,6 +2,7 @@
 
 import { fromCrd, type KubeObject, type Resource } from "@holdfast/kubernetes";
 import * as fc from "fast-check";
+import { crdOf } from "../../../../test/crd.ts";
 
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -11,20 +12,14 @@ export function resourceWith<T extends KubeObject>(
   version: object = {},
 ): Resource<T> {
   const status = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  const openAPIV3Schema = { type: "object", required: ["spec"], properties: { spec, status } };
-  const subresources = { status: {} };
-  const v1 = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema }, subresources };
-  return fromCrd<T>({
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: "things.example.org" },
-    spec: {
-      group: "example.org",
-      scope: "Namespaced",
-      names: { kind: "Thing", plural: "things" },
-      versions: [{ ...v1, ...version }],
-    },
-  });
+  return fromCrd<T>(
+    crdOf({
+      kind: "Thing",
+      properties: { spec, status },
+      root: { required: ["spec"] },
+      version: { subresources: { status: {} }, ...version },
+    }),
+  );
 }
 
 const integer = fc

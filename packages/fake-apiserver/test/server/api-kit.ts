@@ -3,6 +3,7 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { FakeApi, type FakeApiOptions } from "@holdfast/fake-apiserver";
 import { builtIn, fromCrd, type KubeObject, type Resource } from "@holdfast/kubernetes";
+import { crdOf } from "../../../../test/crd.ts";
 
 /** An object as it arrives. */
 export interface Body {
@@ -15,55 +16,37 @@ export interface Body {
 export const ConfigMap: Resource = builtIn("v1", "ConfigMap");
 const Lease: Resource = builtIn("coordination.k8s.io/v1", "Lease");
 const Event: Resource = builtIn("events.k8s.io/v1", "Event");
-const widgetCrd = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "widgets.example.org" },
-  spec: {
-    group: "example.org",
-    scope: "Namespaced",
-    names: { kind: "Widget", plural: "widgets", singular: "widget" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: {
-          openAPIV3Schema: {
+const widgetCrd = crdOf({
+  kind: "Widget",
+  names: { singular: "widget" },
+  version: { subresources: { status: {} } },
+  properties: {
+    spec: {
+      type: "object",
+      properties: {
+        color: { type: "string" },
+        size: { type: "integer", default: 1 },
+        tags: {
+          type: "array",
+          items: { type: "string" },
+          "x-kubernetes-list-type": "set",
+        },
+        steps: { type: "array", items: { type: "string" } },
+        ports: {
+          type: "array",
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["name"],
+          items: {
             type: "object",
-            properties: {
-              spec: {
-                type: "object",
-                properties: {
-                  color: { type: "string" },
-                  size: { type: "integer", default: 1 },
-                  tags: {
-                    type: "array",
-                    items: { type: "string" },
-                    "x-kubernetes-list-type": "set",
-                  },
-                  steps: { type: "array", items: { type: "string" } },
-                  ports: {
-                    type: "array",
-                    "x-kubernetes-list-type": "map",
-                    "x-kubernetes-list-map-keys": ["name"],
-                    items: {
-                      type: "object",
-                      required: ["name"],
-                      properties: { name: { type: "string" }, port: { type: "integer" } },
-                    },
-                  },
-                },
-              },
-              status: { type: "object", properties: { phase: { type: "string" } } },
-            },
+            required: ["name"],
+            properties: { name: { type: "string" }, port: { type: "integer" } },
           },
         },
       },
-    ],
+    },
+    status: { type: "object", properties: { phase: { type: "string" } } },
   },
-};
+});
 export const Widget: Resource<KubeObject> = fromCrd(widgetCrd);
 export const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 export const WIDGETS = "/apis/example.org/v1/namespaces/default/widgets";

@@ -1,5 +1,6 @@
 import { fromCrd } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
+import { crdOf } from "../../../../test/crd.ts";
 import { ApiKit } from "./api-kit.ts";
 
 const TEXT = { type: "string" };
@@ -21,23 +22,7 @@ const spec = {
     list: { type: "array", items: item, ...keyed },
   },
 };
-const Thing = fromCrd({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  spec: {
-    group: "example.org",
-    scope: "Namespaced",
-    names: { kind: "Thing", plural: "things" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", properties: { spec } } },
-      },
-    ],
-  },
-});
+const Thing = fromCrd(crdOf({ kind: "Thing", properties: { spec } }));
 const THINGS = "/apis/example.org/v1/namespaces/default/things";
 
 function thing(fields: object): object {

@@ -3,6 +3,7 @@ import { FakeApi } from "@holdfast/fake-apiserver";
 import { fromCrd } from "@holdfast/kubernetes";
 import { seededRandom } from "@holdfast/wait/strategies";
 import { afterEach, expect, it, vi } from "vitest";
+import { crdOf } from "../../../../test/crd.ts";
 import { crdFields as fields } from "../../conformance/crd-fields.ts";
 import { ApiServer } from "../../src/server/api-server.ts";
 import { servedResource } from "../../src/server/resource/served-resource.ts";
@@ -19,18 +20,7 @@ function withField(field: object, more: object = {}) {
 }
 
 function withSpec(spec: object, more: object = {}) {
-  const openAPIV3Schema = { type: "object", properties: { spec } };
-  return fromCrd({
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    spec: {
-      group: "example.org",
-      scope: "Namespaced",
-      names: { kind: "Thing", plural: "things" },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
-      ...more,
-    },
-  });
+  return fromCrd(crdOf({ kind: "Thing", properties: { spec }, ...more }));
 }
 
 function make(resource: ReturnType<typeof withField>) {

@@ -2,6 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { FakeApi } from "@holdfast/fake-apiserver";
 import { fromCrd } from "@holdfast/kubernetes";
 import { expect, it } from "vitest";
+import { crdOf } from "../../../../test/crd.ts";
 
 const version = (name: string) => ({
   name,
@@ -12,17 +13,11 @@ const version = (name: string) => ({
 
 it("prefers the newest stable version of a group, whichever is stored", async () => {
   const names = ["v1alpha1", "v1beta2", "v2", "v10", "v4", "v1beta10"];
-  const crd = {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: "gauges.versions.example.org" },
-    spec: {
-      group: "versions.example.org",
-      scope: "Namespaced",
-      names: { kind: "Gauge", plural: "gauges" },
-      versions: names.map(version),
-    },
-  };
+  const crd = crdOf({
+    group: "versions.example.org",
+    kind: "Gauge",
+    versions: names.map(version),
+  });
   const api = new FakeApi({ clock: new FakeClock(), resources: [fromCrd(crd)] });
   const request = { method: "GET", path: "/apis/versions.example.org", headers: {} } as const;
   const { body } = await api.transport.send(request, new AbortController().signal);

@@ -9,6 +9,7 @@ import {
 } from "@holdfast/kubernetes";
 import fc from "fast-check";
 import { expect } from "vitest";
+import { crdOf, type Manifest } from "../../../../test/crd.ts";
 
 const text = { type: "string" };
 const object = (properties: object, more: object = {}): object => ({
@@ -33,41 +34,25 @@ const port = object(
 );
 
 /** A field of each form that Kubernetes merges in its own way. */
-export const manifest = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "things.example.org" },
-  spec: {
-    group: "example.org",
-    scope: "Namespaced",
-    names: { kind: "Thing", plural: "things" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        schema: {
-          openAPIV3Schema: object({
-            spec: object({
-              text,
-              map: object({}, { additionalProperties: text }),
-              struct: object({ a: text, b: text }),
-              whole: object({ a: text, b: text }, atomic),
-              list: listOf(text),
-              set: listOf(text, { "x-kubernetes-list-type": "set" }),
-              ports: listOf(port, byName),
-              lists: object({}, { additionalProperties: listOf(port, byName) }),
-              any: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-              wholeAny: { type: "object", "x-kubernetes-preserve-unknown-fields": true, ...atomic },
-            }),
-            status: object({ text }),
-          }),
-        },
-      },
-    ],
+export const manifest: Manifest = crdOf({
+  kind: "Thing",
+  version: { subresources: { status: {} } },
+  properties: {
+    spec: object({
+      text,
+      map: object({}, { additionalProperties: text }),
+      struct: object({ a: text, b: text }),
+      whole: object({ a: text, b: text }, atomic),
+      list: listOf(text),
+      set: listOf(text, { "x-kubernetes-list-type": "set" }),
+      ports: listOf(port, byName),
+      lists: object({}, { additionalProperties: listOf(port, byName) }),
+      any: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+      wholeAny: { type: "object", "x-kubernetes-preserve-unknown-fields": true, ...atomic },
+    }),
+    status: object({ text }),
   },
-} as const;
+});
 
 export const Thing: Resource<KubeObject & { spec?: object; status?: object }> = fromCrd(manifest);
 

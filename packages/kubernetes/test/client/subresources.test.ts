@@ -9,6 +9,7 @@ import {
   type KubeObject,
 } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
+import { crdOf } from "../../../../test/crd.ts";
 import { errorOf } from "../../../../test/error-of.ts";
 import { type Step, scriptedTransport } from "./scripted-transport.ts";
 
@@ -124,36 +125,23 @@ describe("the body of a subresource other than the status", () => {
   });
 });
 
-const version = (more: object) => ({
-  name: "v1",
-  served: true,
-  storage: true,
-  schema: {
-    openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-  },
-  ...more,
-});
-const crdOf = (kind: string, more: object) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `${kind.toLowerCase()}s.example.org` },
-  spec: {
-    group: "example.org",
-    scope: "Namespaced",
-    names: { kind, plural: `${kind.toLowerCase()}s` },
-    versions: [version(more)],
-  },
-});
+const open = { "x-kubernetes-preserve-unknown-fields": true };
 
 interface WidgetObject extends KubeObject {
   spec: { size: number };
 }
 const Widget = fromCrd<WidgetObject>(
-  crdOf("Widget", {
-    subresources: { scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size" } },
+  crdOf({
+    kind: "Widget",
+    root: open,
+    version: {
+      subresources: {
+        scale: { specReplicasPath: ".spec.size", statusReplicasPath: ".status.size" },
+      },
+    },
   }),
 );
-const Plain = fromCrd<KubeObject & { status?: object }>(crdOf("Plain", {}));
+const Plain = fromCrd<KubeObject & { status?: object }>(crdOf({ kind: "Plain", root: open }));
 const Pod = builtIn<KubeObject>("v1", "Pod");
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");
 const TokenReview = builtIn<Review>("authentication.k8s.io/v1", "TokenReview");

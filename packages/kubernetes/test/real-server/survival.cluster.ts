@@ -14,6 +14,7 @@ import { poll } from "@holdfast/wait";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { isOwnServer, ownServerTest } from "../../../../test/cluster.ts";
+import { crdOf } from "../../../../test/crd.ts";
 import { socketsTo } from "../../../../test/sockets-to.ts";
 import { TcpProxy } from "../../../../test/tcp-proxy.ts";
 import {
@@ -271,26 +272,11 @@ describe("a cache on a real server", () => {
   });
 });
 
-const WIDGET_CRD = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "widgets.survival.example.org" },
-  spec: {
-    group: "survival.example.org",
-    scope: "Namespaced",
-    names: { kind: "Widget", plural: "widgets" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-        },
-      },
-    ],
-  },
-};
+const WIDGET_CRD = crdOf({
+  group: "survival.example.org",
+  kind: "Widget",
+  root: { "x-kubernetes-preserve-unknown-fields": true },
+});
 
 /** Widgets as the server stores them. */
 function widgets(namespace: string, count: number) {

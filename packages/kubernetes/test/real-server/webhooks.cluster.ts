@@ -11,6 +11,7 @@ import {
   validating,
 } from "@holdfast/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { crdOf } from "../../../../test/crd.ts";
 import { freePort } from "../../../../test/free-port.ts";
 import { addressed, webhookManifests } from "../../src/webhook/webhook-manifests.ts";
 import { NamedCluster } from "./named-cluster.ts";
@@ -38,24 +39,19 @@ const version = (name: string, spec: object): object => ({
   ...{ name, served: true, storage: name === "v1", schema: schema(spec) },
 });
 const minute = { type: "object", properties: { minute: { type: "string" } } };
-const definition = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: `tasks.${GROUP}` },
-  spec: {
-    group: GROUP,
-    scope: "Namespaced",
-    names: { kind: "Task", plural: "tasks", singular: "task", listKind: "TaskList" },
-    versions: [version("v1", { schedule: { type: "string" } }), version("v2", { every: minute })],
-    conversion: {
-      strategy: "Webhook",
-      webhook: {
-        conversionReviewVersions: ["v1"],
-        clientConfig: { service: { name: "", namespace: "", path: "/convert" } },
-      },
+const definition = crdOf({
+  group: GROUP,
+  kind: "Task",
+  names: { singular: "task", listKind: "TaskList" },
+  versions: [version("v1", { schedule: { type: "string" } }), version("v2", { every: minute })],
+  conversion: {
+    strategy: "Webhook",
+    webhook: {
+      conversionReviewVersions: ["v1"],
+      clientConfig: { service: { name: "", namespace: "", path: "/convert" } },
     },
   },
-};
+});
 const Task1 = fromCrd<TaskV1>(definition, "v1");
 const Task2 = fromCrd<TaskV2>(definition, "v2");
 

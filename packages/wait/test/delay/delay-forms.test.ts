@@ -347,3 +347,34 @@ describe("the forms of jitter by name", () => {
     },
   );
 });
+
+// node-retry#90: `maxTimeout: undefined` makes every delay NaN, which a timer treats as 1 ms.
+it("does not become NaN for an option of undefined", () => {
+  const absent = { factor: undefined, cap: undefined, jitter: undefined, random: undefined };
+  const forms = [
+    new Backoff({ duration: 100, ...absent }),
+    new SymmetricJitterBackoff({ duration: 100, ...absent }),
+    new GrpcBackoff({ duration: 100, ...absent }),
+    new AttemptBackoff({ duration: 100, ...absent }),
+  ];
+  expect(forms.flatMap((form) => firstDelays(50, form)).filter(Number.isNaN)).toEqual([]);
+});
+
+// node-retry#84, p-retry#58: `retries: Infinity` fills the heap with delays before the first call.
+it("does not compute delays in advance", () => {
+  let drawn = 0;
+  const random = () => {
+    drawn++;
+    return 0.5;
+  };
+  const next = new Backoff({ duration: 1, jitter: "full", random }).delayFunc();
+  expect(drawn).toBe(0);
+  next();
+  expect(drawn).toBe(1);
+});
+
+// @lifeomic/attempt: `maxDelay` is ignored unless `factor` is set.
+it("limits a constant delay with capAfterJitter", () => {
+  const backoff = new Backoff({ duration: 900, cap: 300, capAfterJitter: true });
+  expect(firstDelays(2, backoff)).toEqual([300, 300]);
+});

@@ -1,16 +1,14 @@
-// Each test rules out a bug that users of rxjs, backoff-rxjs or a retry library have reported.
+// Bugs that users of rxjs, backoff-rxjs or a retry library have reported, and the other tests of the operators do not rule out.
 import { fromScheduler } from "@holdfast/clock/rxjs";
 import { FakeClock } from "@holdfast/clock/testing";
 import { Backoff } from "@holdfast/wait";
-import { backoffDelay, pollBackoff, repeatBackoff, retryBackoff } from "@holdfast/wait/rxjs";
+import { backoffDelay, repeatBackoff, retryBackoff } from "@holdfast/wait/rxjs";
 import {
-  concat,
   defer,
   type MonoTypeOperatorFunction,
   type Observable,
   of,
   retry,
-  Subject,
   throwError,
   VirtualTimeScheduler,
 } from "rxjs";
@@ -46,10 +44,7 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
     });
 
   /** The same retries with either operator. */
-  type Form = (
-    backoff: { duration: number; factor?: number },
-    retries: number,
-  ) => MonoTypeOperatorFunction<unknown>;
+  type Form = (backoff: { duration: number }, retries: number) => MonoTypeOperatorFunction<unknown>;
   const forms: Record<string, Form> = {
     retryBackoff: (backoff, retries) => retryBackoff({ backoff, retries, clock: harness.clock }),
     "retry with backoffDelay": (backoff, count) =>
@@ -71,22 +66,6 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
         ]);
       },
     );
-
-    it("makes four calls with retries of 3 (ReactiveX/rxjs#674, node-retry#21)", async () => {
-      failing()
-        .pipe(retrying({ duration: 1 }, 3))
-        .subscribe(noting(timeline));
-      await harness.step(100);
-      expect(timeline.events.filter(([, event]) => event === "try")).toHaveLength(1 + 3);
-    });
-
-    it("fails without a delay after the last failure (ts-retry-promise)", async () => {
-      failing()
-        .pipe(retrying({ duration: 1_000 }, 1))
-        .subscribe(noting(timeline));
-      await harness.step(1_000);
-      expect(timeline.events.at(-1)).toEqual([1_000, ["failed", refused]]);
-    });
 
     it("neither starves timers nor overflows the stack with a delay of 0", async () => {
       let tries = 0;
@@ -122,113 +101,6 @@ describe.each(Object.entries(harnesses))("on %s", (_name, open) => {
       expect(Math.max(...depths.slice(1))).toBe(depths[1]);
       expect(timeline.events).toEqual([[100, ["failed", refused]]]);
     });
-
-    it("starts each subscription at the first delay", async () => {
-      const retried = failing().pipe(retrying({ duration: 100, factor: 2 }, 2));
-      retried.subscribe({ error() {} });
-      await harness.step(1_000);
-      timeline = timelineOf(harness.clock);
-      retried.subscribe({ error() {} });
-      await harness.step(1_000);
-      expect(timeline.events).toEqual([
-        [0, "try"],
-        [100, "try"],
-        [300, "try"],
-      ]);
-    });
-
-    it("fails with the error of the source itself (ts-retry-promise)", async () => {
-      failing()
-        .pipe(retrying({ duration: 1 }, 1))
-        .subscribe({ error: timeline.note });
-      await harness.step(100);
-      expect(timeline.events.at(-1)?.[1]).toBe(refused);
-    });
-  });
-
-  it("resets the count and the delay after a success", async () => {
-    let tries = 0;
-    const source = defer(() => {
-      timeline.note("try");
-      const failure = throwError(() => refused);
-      return ++tries === 4 ? concat(of("well"), failure) : failure;
-    });
-    const subscription = source
-      .pipe(
-        retryBackoff({
-          backoff: { duration: 100, factor: 2 },
-          retries: 3,
-          resetOnSuccess: true,
-          clock: harness.clock,
-        }),
-      )
-      .subscribe(noting(timeline));
-    await harness.step(1_000);
-    subscription.unsubscribe();
-    expect(timeline.events).toEqual([
-      [0, "try"],
-      [100, "try"],
-      [300, "try"],
-      [700, "try"],
-      [700, "well"],
-      [800, "try"],
-      [1_000, "try"],
-    ]);
-  });
-
-  it("measures maxElapsed from the first failure after a success", async () => {
-    const source = new Subject<string>();
-    source
-      .pipe(
-        retryBackoff({
-          backoff: { duration: 100 },
-          maxElapsed: 60_000,
-          resetOnSuccess: true,
-          onRetry: () => timeline.note("retry"),
-          clock: harness.clock,
-        }),
-      )
-      .subscribe({ error() {} });
-    source.next("well");
-    await harness.step(DAY);
-    source.error(refused);
-    expect(timeline.events).toEqual([[DAY, "retry"]]);
-    await harness.step(60_000);
-  });
-
-  it("fails with an error of a hook, without an unhandled rejection (async-retry)", async () => {
-    const bug = new Error("bug");
-    failing()
-      .pipe(
-        retryBackoff({
-          backoff: { duration: 1 },
-          onRetry() {
-            throw bug;
-          },
-          clock: harness.clock,
-        }),
-      )
-      .subscribe(noting(timeline));
-    await harness.step(100);
-    expect(timeline.events).toEqual([
-      [0, "try"],
-      [0, ["failed", bug]],
-    ]);
-  });
-
-  it("stops polling at its timeout (p-wait-for#6, #27)", async () => {
-    let asked = 0;
-    defer(() => of(++asked))
-      .pipe(
-        pollBackoff(() => false, {
-          backoff: { duration: 100 },
-          timeout: 1_000,
-          clock: harness.clock,
-        }),
-      )
-      .subscribe({ error: () => timeline.note("timed out") });
-    await harness.step(60_000);
-    expect([asked, timeline.events]).toEqual([10, [[1_000, "timed out"]]]);
   });
 });
 

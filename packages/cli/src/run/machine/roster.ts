@@ -1,8 +1,8 @@
 import type { Clock } from "@holdfast/clock";
 import { poll } from "@holdfast/wait";
+import { ownPids, processesWith, processState, runningProcesses } from "../../proc.ts";
 import { sendSignal } from "../../process-group.ts";
 import { OwnFolder } from "./own-folder.ts";
-import { ownPids, processesIn, processesWith, processState } from "./proc.ts";
 
 /** Options for {@link Roster.endLeftovers}. */
 export interface EndLeftoversOptions {
@@ -83,7 +83,8 @@ export class Roster {
     const marks = [OWN, ...notes.map((name) => name.slice("killed-".length))].map(this.#markOf);
     const left = (): readonly number[] => {
       const groups = new Set(entries.filter(hasGroup).map(({ pid }) => pid));
-      const pids = [...processesIn(groups), ...processesWith(MARK, marks)];
+      const members = runningProcesses().filter(({ group }) => groups.has(group));
+      const pids = [...members.map(({ pid }) => pid), ...processesWith(MARK, marks)];
       return [...new Set(pids)].filter((pid) => !own.has(pid));
     };
     const found = left();

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { processState } from "../../proc.ts";
 import { OwnFolder } from "./own-folder.ts";
-import { processState } from "./proc.ts";
 import { noteKilled } from "./roster.ts";
 
 /** A running supervisor, as it says of itself in a file that only its user can read. */

@@ -7,6 +7,12 @@ export interface StateSnapshot {
   readonly stores: ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
 }
 
+/** The plural of a store with its group, as in `deployments.apps`. */
+export function nameOfStore(key: string): string {
+  const [group = "", plural = ""] = key.split("/");
+  return group === "" ? plural : `${plural}.${group}`;
+}
+
 /** Called after each write of a store. */
 export type ChangeListener = (change: Change) => void;
 
