@@ -316,8 +316,8 @@ export class FakeApi {
   }
 
   /**
-   * Puts the objects and the version back to those of a snapshot, as when etcd is restored from a backup.
-   * Open requests and watches are reset.
+   * Puts the objects and the version back to those of a snapshot, as when etcd is restored from a backup. One of another
+   * `FakeApi` brings its objects under the definitions of this one. Open requests and watches are reset.
    */
   restore(snapshot: FakeApiSnapshot): void {
     requireOptions("snapshot", snapshot);

@@ -51,8 +51,8 @@ export interface EnsureCrdOptions extends KubeCallOptions {}
  * @param client - sends the requests
  * @param manifest - CustomResourceDefinition of `apiextensions.k8s.io/v1`, as an object
  * @param options - signal, and timeout of the whole call
- * @returns the definition as stored. Rejects if another definition has one of its names, after the timeout,
- * and with `signal.reason` after an abort
+ * @returns the definition as stored. Rejects if another definition has one of its names, after the timeout, and with
+ * `signal.reason` after an abort. It always rejects on a `FakeApi`, which has its definitions from `resources`
  *
  * @example
  * ```ts no-run

@@ -85,7 +85,7 @@ type Listed = StoredObject<KubeObject> & { metadata: ObjectMeta & { managedField
  * versions from `status.storedVersions` of the CustomResourceDefinition. Run it in the work of the leader.
  *
  * It begins 60 seconds after it has seen that the server stores this version: until then an API server of the cluster may still
- * store the last one. Four objects at a time, it lists metadata in pages and sends one patch for each object: an empty one of
+ * store the last one. Four objects at a time, a pass lists metadata in pages and sends one patch for each object: an empty one of
  * the status, which neither fills in defaults nor raises the generation; of the object itself if the kind has no status, or if
  * entries of its managed fields are renamed. An object that somebody else has written meanwhile needs none; with `retire` it is
  * looked at again at once. A pass that finds nothing to write is the last one. Objects that failed, and other errors, are logged
