@@ -215,7 +215,7 @@ module.exports = {
   "packages/fake-apiserver/conformance": { "*": ["npm:yaml"] },
   "packages/create-operator/src": { ".": ["@holdfast/kit/node"] },
   "packages/cli/src": {
-    "*": [...clock, "@holdfast/wait", "@holdfast/kit/node", "npm:commander"],
+    "*": ["@holdfast/clock", "@holdfast/wait", "@holdfast/kit/node", "npm:commander"],
     ".": [],
     "run/manifest": [".", "npm:yaml", "npm:zod"],
     "run/core": [".", "run/manifest", "@holdfast/controller"],
@@ -234,7 +234,7 @@ module.exports = {
     "main.ts": [".", "run"],
   },
   "packages/examples/src": {
-    "*": [...kit, ...users, ...waits, "npm:*"],
+    "*": [...users, ...waits, "npm:*"],
     terminal: [],
     picture: [],
     "getting-started": [],

@@ -1,5 +1,4 @@
 // What both commands read from the command line: the cut at `--`, durations, numbers, patterns.
-import { parseDuration } from "@holdfast/kit";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { printable } from "./printable.ts";
 
@@ -77,6 +76,10 @@ export function commonOptions(parser: Command): Command {
     .option("-v, --verbose", "print every check and delay");
 }
 
+const MILLISECONDS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h))+$/;
+const PART = /(\d+(?:\.\d+)?)(ms|s|m|h)/g;
+
 /** Parses a duration such as `500ms`, `2s` or `1m30s`, in milliseconds. */
 export function duration(text: string): number {
   return parseDuration(text) ?? noDuration(text, "a duration");
@@ -92,6 +95,15 @@ function noDuration(text: string, expected: string): never {
   throw new InvalidArgumentError(`Expected ${expected} such as 500ms, 2s or 1m30s.${hint}`);
 }
 
+/** @returns milliseconds; undefined if the text is no duration with units */
+export function parseDuration(text: string): number | undefined {
+  if (!DURATION.test(text)) return undefined;
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(PART))
+    total += Number(amount) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
+  return total;
+}
+
 /** A duration above 0. */
 export function positiveDuration(text: string): number {
   const value = text === "0" ? 0 : duration(text);
@@ -102,6 +114,17 @@ export function positiveDuration(text: string): number {
 /** A duration; `0` is no limit. */
 export function limitDuration(text: string): number {
   return zeroOrDuration(text) || Number.POSITIVE_INFINITY;
+}
+
+/** Formats milliseconds: `7ms`, `2.04s`, `4m10s`, `2h05m`. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)}ms`;
+  if (milliseconds < 9_995) return `${Number((milliseconds / 1_000).toFixed(2))}s`;
+  const seconds = Math.round(milliseconds / 1_000);
+  const two = (value: number) => String(value).padStart(2, "0");
+  if (seconds < 60) return `${seconds}s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}m${two(seconds % 60)}s`;
+  return `${Math.floor(seconds / 3_600)}h${two(Math.floor((seconds % 3_600) / 60))}m`;
 }
 
 /** Returns a parser for whole numbers of at least `min`, and at most `max`. Its message names `or` before them. */

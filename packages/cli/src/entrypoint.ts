@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { basename } from "node:path";
+import { commandOf, minds, processState } from "./proc.ts";
 
 const { SIGTERM } = constants.signals;
 
@@ -47,26 +47,6 @@ function runnerOf(program: string, script: string): string | undefined {
   return isYarn1 && /^yarn/.test(word) ? "yarn 1" : undefined;
 }
 
-/** Whether a process catches or ignores a signal. An interactive shell ignores SIGTERM. */
-function minds(pid: number, signal: number): boolean {
-  const masks = [...read(pid, "status").matchAll(/^Sig(?:Cgt|Ign):\s+(\w+)$/gm)];
-  return masks.some(([, mask]) => ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n);
-}
-
-/** The program of a process, and its arguments. */
-function commandOf(pid: number): readonly string[] {
-  return read(pid, "cmdline").split("\0");
-}
-
 function parentOf(pid: number): number {
-  const [, parent = "0"] = /^PPid:\s+(\d+)$/m.exec(read(pid, "status")) ?? [];
-  return Number(parent);
-}
-
-function read(pid: number, name: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, "utf8");
-  } catch {
-    return ""; // It has ended, or there is no /proc.
-  }
+  return processState(pid)?.parent ?? 0;
 }

@@ -66,6 +66,12 @@ function hasVariable(pid: number, variable: string, values: readonly string[]): 
   return values.some((value) => entries.includes(`${variable}=${value}`));
 }
 
+/** Whether a process catches or ignores a signal. An interactive shell ignores SIGTERM. */
+export function minds(pid: number, signal: number): boolean {
+  const masks = [...textOf(pid, "status").matchAll(/^Sig(?:Cgt|Ign):\s+(\w+)$/gm)];
+  return masks.some(([, mask]) => ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n);
+}
+
 /** Memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
   const [, kilobytes = 0] = /^VmRSS:\s+(\d+) kB$/m.exec(textOf(pid, "status")) ?? [];
@@ -75,6 +81,11 @@ export function residentBytes(pid: number): number {
 /** The name of the program of a process, without its arguments; a question mark for none, and without /proc. */
 export function nameOf(pid: number): string {
   return textOf(pid, "comm").trim() || "?";
+}
+
+/** The program of a process, and its arguments. */
+export function commandOf(pid: number): readonly string[] {
+  return textOf(pid, "cmdline").split("\0");
 }
 
 function pids(): readonly number[] {

@@ -2,11 +2,17 @@ import { closeSync, mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "@holdfast/clock";
-import { formatDuration } from "@holdfast/kit";
 import { readChunks, readPart } from "@holdfast/kit/node";
 import { type BackoffOptions, type BackoffStrategy, isTimeoutError, retry } from "@holdfast/wait";
 import type { Command } from "commander";
-import { type Cut, DASHES_HINT, type Launch, launchOf, usage } from "./arguments.ts";
+import {
+  type Cut,
+  DASHES_HINT,
+  formatDuration,
+  type Launch,
+  launchOf,
+  usage,
+} from "./arguments.ts";
 import { codeOfSignal, EXIT } from "./exit-code.ts";
 import { readNamed } from "./named-file.ts";
 import { flushed, hurryAfter, type Output, openOutput, Relay } from "./output.ts";

@@ -1,6 +1,5 @@
 import { createInterface } from "node:readline";
 import { type Clock, onAbort } from "@holdfast/clock";
-import { formatDuration } from "@holdfast/kit";
 import {
   every,
   isTerminalError,
@@ -16,6 +15,7 @@ import {
   commonOptions,
   createCommand,
   DASHES_HINT,
+  formatDuration,
   type Launch,
   launchOf,
   limitDuration,

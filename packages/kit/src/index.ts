@@ -31,7 +31,6 @@ export {
 export { type CallbackContext, callInOwnContext, currentContext } from "./async-context.ts";
 export { callSafely, isThenable } from "./call-safely.ts";
 export { type Deferred, deferred } from "./deferred.ts";
-export { formatDuration, formatElapsed, parseDuration } from "./duration.ts";
 export { CAMPAIGN_JITTER, requireDurations } from "./election-durations.ts";
 export { findByCode, isStop, TIMEOUT_CODE } from "./error-chain.ts";
 export {

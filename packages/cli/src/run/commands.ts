@@ -1,11 +1,10 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { type Clock, onAbort } from "@holdfast/clock";
-import { formatDuration } from "@holdfast/kit";
 import { readUpTo } from "@holdfast/kit/node";
 import { isTimeoutError, withTimeout } from "@holdfast/wait";
 import type { Command } from "commander";
-import { type Cut, createCommand, usage, wholeNumber } from "../arguments.ts";
+import { type Cut, createCommand, formatDuration, usage, wholeNumber } from "../arguments.ts";
 import { EXIT } from "../exit-code.ts";
 import { readNamed } from "../named-file.ts";
 import { printable } from "../printable.ts";

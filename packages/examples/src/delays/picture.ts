@@ -1,8 +1,8 @@
-import { formatDuration } from "@holdfast/kit";
 import { type ScaleLinear, scaleLinear } from "d3-scale";
 import { linesOf } from "../picture/lines-of.ts";
 import { type Frame, pen } from "../picture/pen.ts";
 import { NARROW, picture, WIDE } from "../picture/picture.ts";
+import { formatDuration } from "../terminal/duration.ts";
 import type { DelayRange } from "./delay-ranges.ts";
 
 /** Delays, and their labels. */

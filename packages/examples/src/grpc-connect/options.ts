@@ -1,6 +1,6 @@
-import { formatDuration } from "@holdfast/kit";
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { duration } from "../terminal/arguments.ts";
+import { formatDuration } from "../terminal/duration.ts";
 
 /** Options of the command line. Durations are in milliseconds. */
 export interface Options {

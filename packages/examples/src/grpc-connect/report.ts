@@ -1,6 +1,6 @@
-import { formatDuration, formatElapsed } from "@holdfast/kit";
 import { isTimeoutError } from "@holdfast/wait";
 import type { createColors } from "picocolors";
+import { formatDuration, formatElapsed } from "../terminal/duration.ts";
 import { layout } from "../terminal/layout.ts";
 import { type Attempt, type ClientEvent, nextDue } from "./attempt.ts";
 

@@ -1,7 +1,7 @@
-import { formatDuration } from "@holdfast/kit";
 import { scaleLinear } from "d3-scale";
 import { type Frame, pen } from "../picture/pen.ts";
 import { picture } from "../picture/picture.ts";
+import { formatDuration } from "../terminal/duration.ts";
 import { DIES, ENDS, JOINS, moves, SLOTS, type Span } from "./moves.ts";
 
 const WIDTH = 760;

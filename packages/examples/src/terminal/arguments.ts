@@ -1,5 +1,5 @@
-import { parseDuration } from "@holdfast/kit";
 import { InvalidArgumentError } from "commander";
+import { parseDuration } from "./duration.ts";
 
 /** Returns a parser for whole numbers from `min` to `max`, for an option of commander. */
 export function wholeNumber(min: number, max: number): (text: string) => number {

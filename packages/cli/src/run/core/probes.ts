@@ -1,5 +1,5 @@
-import { formatDuration } from "@holdfast/kit";
 import { poll, TimeoutError, withTimeout } from "@holdfast/wait";
+import { formatDuration } from "../../arguments.ts";
 import { addressOf, type ProbeSpec } from "../manifest/manifest.ts";
 import type { BoundProbe, Machine } from "./machine.ts";
 

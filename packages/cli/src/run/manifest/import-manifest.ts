@@ -1,5 +1,5 @@
-import { parseDuration } from "@holdfast/kit";
 import { Document, Scalar, visit } from "yaml";
+import { parseDuration } from "../../arguments.ts";
 import { UNPRINTABLE } from "../../printable.ts";
 import { readYaml } from "./read-yaml.ts";
 

@@ -1,5 +1,5 @@
-import { parseDuration } from "@holdfast/kit";
 import { z } from "zod";
+import { parseDuration } from "../../arguments.ts";
 import { isSignalName } from "../../process-group.ts";
 import type { BackoffSpec, Condition, RestartPolicy } from "./manifest.ts";
 

@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
-import { formatDuration } from "@holdfast/kit";
-import { shellLaunch } from "../../arguments.ts";
+import { formatDuration, shellLaunch } from "../../arguments.ts";
 import {
   type BackoffSpec,
   type Manifest,

@@ -1,4 +1,4 @@
-import { formatDuration } from "@holdfast/kit";
+import { formatDuration } from "../../arguments.ts";
 import type { Phase } from "../core/phase.ts";
 import type { ProcessStatus } from "../core/status.ts";
 import { formatExit } from "./format-run.ts";

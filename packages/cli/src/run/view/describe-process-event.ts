@@ -1,4 +1,4 @@
-import { formatDuration } from "@holdfast/kit";
+import { formatDuration } from "../../arguments.ts";
 import { dispatch, type Handlers } from "../core/dispatch.ts";
 import type { ProcessEvent, StopReason } from "../core/event.ts";
 import type { ProcessStatus } from "../core/status.ts";

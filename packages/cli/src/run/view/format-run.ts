@@ -1,4 +1,4 @@
-import { formatDuration } from "@holdfast/kit";
+import { formatDuration } from "../../arguments.ts";
 import type { Exit, Run } from "../core/process-table.ts";
 
 /** "code 1", "SIGKILL" or "not started". */

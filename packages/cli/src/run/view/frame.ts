@@ -1,4 +1,4 @@
-import { formatDuration, formatElapsed } from "@holdfast/kit";
+import { formatDuration } from "../../arguments.ts";
 import { printable } from "../../printable.ts";
 import type { Statuses } from "../core/status.ts";
 import { type Cell, COLUMNS } from "./columns.ts";
@@ -40,6 +40,14 @@ function title({ file, hint, now, start, duration }: Frame, palette: Palette): s
   const elapsed = formatDuration(Math.round((now - start) / 1_000) * 1_000);
   const time = Number.isFinite(duration) ? `${elapsed} of ${formatDuration(duration)}` : elapsed;
   return `${palette.bold(printable(file))}  ${palette.dim(`${time} · ${hint}`)}`;
+}
+
+/** Milliseconds as a time stamp: "00:03.214", and "26:00:03.214" after an hour. */
+function formatElapsed(elapsed: number): string {
+  const two = (value: number): string => String(Math.floor(value)).padStart(2, "0");
+  const [seconds, rest] = [elapsed / 1_000, String(Math.floor(elapsed) % 1_000).padStart(3, "0")];
+  const time = `${two((seconds / 60) % 60)}:${two(seconds % 60)}.${rest}`;
+  return seconds < 3_600 ? time : `${two(seconds / 3_600)}:${time}`;
 }
 
 function recentLine({ elapsed, who, text, tone }: TimedLine, nameWidth: number, palette: Palette) {

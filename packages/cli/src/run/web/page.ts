@@ -1,5 +1,5 @@
-import { formatDuration } from "@holdfast/kit";
 import { escapeHtml, strip, windowOf } from "@holdfast/kit/node";
+import { formatDuration } from "../../arguments.ts";
 import type { LogEntry, ProcessSnapshot, Snapshot } from "./snapshot.ts";
 
 /** How a process ended last, with what it said before. */

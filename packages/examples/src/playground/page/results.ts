@@ -1,7 +1,7 @@
-import { formatDuration } from "@holdfast/kit";
 import { html, type TemplateResult } from "lit-html";
 import type { DelayRange } from "../../delays/delay-ranges.ts";
 import { count, seconds } from "../../herd/report.ts";
+import { formatDuration } from "../../terminal/duration.ts";
 import type { Drawing } from "../draw.ts";
 import type { HerdState } from "./herd-runner.ts";
 

@@ -1,5 +1,5 @@
-import { formatDuration, formatElapsed, parseDuration } from "@holdfast/kit";
 import { expect, it } from "vitest";
+import { formatDuration, formatElapsed, parseDuration } from "../../src/terminal/duration.ts";
 
 it.each([
   { text: "500ms", want: 500 },
