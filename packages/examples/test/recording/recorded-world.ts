@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { constants, gunzipSync } from "node:zlib";
 import type { Clock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
 import { openRecording, Recording } from "@holdfast/controller/recording";
@@ -92,13 +90,8 @@ function marked(transport: KubeTransport): KubeTransport {
   };
 }
 
-/** The segments of a recording that have a snapshot. */
-export function snapshotsOf({ files }: Recording): string[] {
-  const options = { finishFlush: constants.Z_SYNC_FLUSH };
-  return files.filter((file) => gunzipSync(readFileSync(file), options).includes('{"k":"o"'));
-}
-
-/** The recording of a ring that has lost all before a segment. */
-export function since({ files }: Recording, segment: string): Recording {
-  return new Recording(files.slice(files.indexOf(segment)));
+/** What a ring has that lost its first segments, for each begin from which something is known. */
+export function ringsOf({ files }: Recording): Recording[] {
+  const rings = files.slice(1).map((_, lost) => new Recording(files.slice(lost + 1)));
+  return rings.filter((ring) => ring.known() !== undefined);
 }

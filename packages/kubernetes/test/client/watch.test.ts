@@ -107,11 +107,14 @@ describe("a watch of a client", () => {
     const world = new World();
     const resourceVersion = await world.put("ann", "a");
     const metadata = { name: "elsewhere", namespace: "other" };
-    const other = await world.api.client.create(ConfigMap, { metadata });
     const events: KubeWatchEvent[] = [];
-    await world.clock.run(async () => {
+    const other = await world.clock.run(async () => {
+      const change = world.clock
+        .sleep(1_000)
+        .then(() => world.api.client.create(ConfigMap, { metadata }));
       const options = { resourceVersion, namespace, bookmarks: true };
       for await (const event of world.client.watch(ConfigMap, options)) events.push(event);
+      return await change;
     });
     expect(events[0]).toEqual({
       type: "BOOKMARK",
