@@ -56,12 +56,17 @@ export class RerunApi extends FakeApi {
   readonly #clock: FakeClock;
   readonly #tracks = new Map<Place, Track>();
   readonly #kinds: ReadonlySet<string>;
+  /** The time of the recording minus that of the clock. */
+  readonly #offset: number;
+  /** The latest instant that was waited for. A sum of rounded durations may lie just before it. */
+  #reached = Number.NEGATIVE_INFINITY;
 
   constructor(incident: Incident, clock: FakeClock) {
     const { resources, head, history, served } = incident;
     super({ clock, resources, random: seededRandom(head.seed) });
     this.#incident = incident;
     this.#clock = clock;
+    this.#offset = head.mono - clock.monotonic();
     this.#kinds = new Set(resources.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
     this.#begin();
     for (const { storeKey: store } of served)
@@ -90,12 +95,26 @@ export class RerunApi extends FakeApi {
 
   /** The time of the recording. */
   get time(): number {
-    return this.#clock.now() - this.#incident.head.wall;
+    return Math.max(this.#reached, this.#clock.monotonic() + this.#offset);
   }
 
   /** Calls back at an instant of the recording. */
   at(instant: number, callback: () => void): Timer {
-    return this.#clock.afterFunc(Math.max(0, instant - this.time), callback);
+    return this.#clock.afterFunc(Math.max(0, instant - this.time), () => {
+      this.#reach(instant);
+      callback();
+    });
+  }
+
+  /** Waits for an instant of the recording. */
+  async until(instant: number, signal: AbortSignal): Promise<void> {
+    const delay = Math.max(0, instant - this.time);
+    await this.#clock.sleep(delay, { signal, label: "answer of a rerun" });
+    this.#reach(instant);
+  }
+
+  #reach(instant: number): void {
+    this.#reached = Math.max(this.#reached, instant);
   }
 
   /** Whether the program cannot repeat a recorded write any more: others have gone on. */

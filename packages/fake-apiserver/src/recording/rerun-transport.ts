@@ -1,4 +1,4 @@
-import { type Clock, onAbort } from "@holdfast/clock";
+import { onAbort } from "@holdfast/clock";
 import {
   ConnectionError,
   type KubeRequest,
@@ -24,7 +24,6 @@ const ENDED = new Error("the watch has ended");
 export interface RerunTransportOptions {
   readonly incident: Incident;
   readonly api: RerunApi;
-  readonly clock: Clock;
   /** Draws how much later answers and events come, in milliseconds. Undefined: at the recorded instants. */
   readonly lateBy: ((duration: number) => number) | undefined;
   /** Called for each request when it is answered. */
@@ -67,11 +66,11 @@ export class RerunTransport implements KubeTransport {
     const recorded = this.#recordedOf(request, now);
     const known = recorded ?? this.#outage(now);
     const times = this.#instants(known, now);
-    await this.#until(times.done, signal);
+    await api.until(times.done, signal);
     await request.beforeSend?.();
     if (known !== undefined && isFault(known)) {
       if (known === recorded) await this.#doLost(request, recorded, signal);
-      await this.#until(times.answered, signal);
+      await api.until(times.answered, signal);
       if (known.error !== undefined) throw errorOf(known, request, this.description);
       return responseOf(known);
     }
@@ -81,7 +80,7 @@ export class RerunTransport implements KubeTransport {
     const subscription = onAbort(signal, (reason) => connection.abort(reason));
     const response = await api.carryOut(request, recorded, connection.signal);
     onAnswer(request, response.status);
-    await this.#until(times.answered, connection.signal);
+    await api.until(times.answered, connection.signal);
     if (call.verb === "watch") {
       const watch = { recorded, end: times.end, request, connection, subscription };
       return { ...response, body: this.#events(response, watch) };
@@ -156,20 +155,15 @@ export class RerunTransport implements KubeTransport {
     return { done: done + later, answered: answered + later, end: end && placed(end) };
   }
 
-  async #until(instant: number, signal: AbortSignal): Promise<void> {
-    const { clock, api } = this.#options;
-    const delay = Math.max(0, instant - api.time);
-    await clock.sleep(delay, { signal, label: "answer of a rerun" });
-  }
-
   /** The events of a watch, each not before it was seen. */
   async *#events(response: KubeResponse, watch: Watch): AsyncGenerator<Uint8Array, undefined> {
     const { recorded, end = Number.POSITIVE_INFINITY, connection, request } = watch;
-    const ends = this.#options.api.at(end, () => connection.abort(ENDED));
+    const { api } = this.#options;
+    const ends = api.at(end, () => connection.abort(ENDED));
     try {
       for await (const chunk of response.body)
         for (const line of `${Buffer.from(chunk)}`.split("\n").filter(Boolean)) {
-          await this.#until(this.#seenAt(line), connection.signal);
+          await api.until(this.#seenAt(line), connection.signal);
           yield Buffer.from(`${line}\n`);
         }
     } catch (error) {

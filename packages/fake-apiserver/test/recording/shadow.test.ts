@@ -17,6 +17,7 @@ import {
   runOperator,
   type StartWork,
 } from "@holdfast/kubernetes";
+import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, it, onTestFinished } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 
@@ -128,6 +129,24 @@ it("knows a resource whose first answer is a Status", async () => {
   expect(written(report)).toEqual(
     ["ann", "bob", "eve"].map((name) => `patch configmaps default/${name}`),
   );
+});
+
+it("meets each object at any instant", async () => {
+  const random = seededRandom(1);
+  const names = Array.from({ length: 100 }, (_, number) => `map-${number}`);
+  const recording = await record(plain, async (api, clock) => {
+    for (const name of names) {
+      await api.client.create(ConfigMap, { metadata: at(name) });
+      await clock.sleep(random() * 10);
+    }
+  });
+  const { news } = await shadow(recording, {
+    upgradeFrom: plain,
+    setup: marker({ text: () => "new" }),
+    timings: 1,
+  });
+  const written = ["ann", "bob", "eve", ...names].map((name) => `patch configmaps default/${name}`);
+  expect(news.map(({ request }) => request)).toEqual(written);
 });
 
 it("has exactly the write of which a text is another, and only that of its object", async () => {
