@@ -1,8 +1,9 @@
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
-import { Outbox, Relay } from "@holdfast/outbox";
+import { Outbox } from "@holdfast/outbox";
 import { MemoryStore } from "@holdfast/outbox/testing";
 import { expect, it, vi } from "vitest";
+import { Relay } from "../../src/relay/relay.ts";
 import { TopicQueue } from "../../src/relay/topic-queue.ts";
 import { sample } from "../sample.ts";
 
