@@ -11,11 +11,11 @@ const STREAMED = {
   resourceVersionMatch: "NotOlderThan",
 };
 
-/** A watch of 6 s from the version of a step's answer. */
+/** A watch of 10 s from the version of a step's answer. */
 const untilItsEnd = (id: string) => ({
   allowWatchBookmarks: "true",
   resourceVersion: `$(${id}.metadata.resourceVersion)`,
-  timeoutSeconds: "6",
+  timeoutSeconds: "10",
 });
 
 /** Watches: versions, selectors, bookmarks, streamed lists. */
@@ -204,12 +204,11 @@ export const watches: readonly Script[] = [
       watch(widgets, { take: "end", bookmarks: true }, untilItsEnd("first")),
       mergePatch(`${widgets}/a`, { spec: { size: 2 } }, { id: "second" }),
       watch(widgets, { take: "end", bookmarks: true }, untilItsEnd("first")),
-      watch(widgets, { take: "end", bookmarks: true }, untilItsEnd("second")),
       watch(widgets, { take: 0, bookmarks: true, hold: true }, untilItsEnd("second"), {
         id: "open",
       }),
       mergePatch(`${widgets}/a`, { spec: { size: 3 } }),
-      { read: "open", take: "end" },
+      { read: "open", take: 2 },
     ],
   },
   {
