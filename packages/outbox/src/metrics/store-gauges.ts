@@ -93,8 +93,8 @@ async function readingOf({
       store.oldest?.(signal),
       store.restriction?.(signal),
     ]);
-    const since = (instant: number = clock.now()): number =>
-      Math.max(0, clock.now() - instant) / 1_000;
+    const now = clock.now();
+    const since = (instant: number = now): number => Math.max(0, now - instant) / 1_000;
     const isRestricted = restriction !== undefined;
     return {
       backlog: { pending, retrying, dead },

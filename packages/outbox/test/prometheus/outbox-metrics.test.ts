@@ -5,7 +5,7 @@ import { OutboxMetrics, type OutboxMetricsOptions } from "@holdfast/outbox/prome
 import type { Claim } from "@holdfast/outbox/store";
 import { MemoryStore, RecordingPublisher } from "@holdfast/outbox/testing";
 import { Counter, register as globalRegister, Registry } from "prom-client";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { numberOf, sample } from "../sample.ts";
 import { sampleMessage } from "../sample-message.ts";
 
@@ -103,6 +103,14 @@ function metricsOf(options: Partial<OutboxMetricsOptions> = {}) {
 describe("OutboxMetrics", () => {
   it("exist from the start, with zeros", async () => {
     const { register } = metricsOf();
+    expect(await register.metrics()).toBe(UNTOUCHED);
+  });
+
+  it("have no age without a message, however fast time passes", async () => {
+    const clock = new FakeClock();
+    let now = clock.now();
+    vi.spyOn(clock, "now").mockImplementation(() => now++);
+    const { register } = metricsOf({ clock });
     expect(await register.metrics()).toBe(UNTOUCHED);
   });
 
