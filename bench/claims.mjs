@@ -476,6 +476,15 @@ const claims = [
     value: ratio("k", "events", N, "cpu µs/event", "Cluster", "bare JSON.parse"),
   },
   ...[
+    ["a GET over HTTP", "get", 10_000, "cpu µs/GET", "recorded", 1.25],
+    ["the same with 1,000 Secrets", "get", 10_000, "cpu µs/GET", "recorded, 1,000 Secrets", 2],
+    ["an event", "events", 50_000, "cpu µs/event", "recorded", 1.5],
+  ].map(([says, kase, size, figure, recorded, most]) => ({
+    says: `${says} costs a recorded operator at most ${most} of one that is not recorded`,
+    most,
+    value: ratio("p", kase, size, figure, recorded, "not recorded"),
+  })),
+  ...[
     [1, 0.9],
     [2, 1.8],
     [4, 3.5],

@@ -1,5 +1,5 @@
-// `node server.mjs PODS EVENTS`: an API server that has so many Pods, and sends so many changes to the
-// first watch. Everything is text before the first request, so that serving costs little. Prints its
+// `node server.mjs PODS EVENTS`: an API server that has so many Pods and 1,000 Secrets, and sends so many changes of Pods to
+// the first watch. Everything is text before the first request, so that serving costs little. Prints its
 // address; runs until it is killed.
 import { createServer } from "node:http";
 import { pod } from "./pods.mjs";
@@ -9,6 +9,11 @@ const items = Array.from({ length: count }, (_, i) => JSON.stringify(pod(i, i + 
 const events = Array.from({ length: changes }, (_, i) => {
   const object = { apiVersion: "v1", kind: "Pod", ...pod(i % count, count + i + 1) };
   return `${JSON.stringify({ type: "MODIFIED", object })}\n`;
+});
+
+const secrets = Array.from({ length: 1_000 }, (_, i) => {
+  const token = Buffer.from(`token of account ${i}`).toString("base64");
+  return JSON.stringify({ metadata: { namespace: "team", name: `login-${i}` }, data: { token } });
 });
 
 const END_OF_PODS = `${JSON.stringify({
@@ -22,7 +27,8 @@ const END_OF_PODS = `${JSON.stringify({
 
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "", "http://127.0.0.1");
-  if (pathname !== "/api/v1/pods") response.writeHead(404).end();
+  if (pathname === "/api/v1/secrets") listOf(response, "Secret", {}, secrets);
+  else if (pathname !== "/api/v1/pods") response.writeHead(404).end();
   else if (searchParams.has("watch")) watch(response, searchParams);
   else list(response, searchParams);
 });
@@ -33,9 +39,13 @@ function list(response, query) {
   const to = Math.min(from + limit, count);
   const metadata = { resourceVersion: `${count}` };
   if (to < count) metadata.continue = `${to}`;
+  listOf(response, "Pod", metadata, items.slice(from, to));
+}
+
+function listOf(response, kind, metadata, texts) {
   response.writeHead(200, { "content-type": "application/json" });
-  const head = `{"kind":"PodList","apiVersion":"v1","metadata":${JSON.stringify(metadata)},"items":[`;
-  response.end(`${head}${items.slice(from, to).join(",")}]}`);
+  const head = `{"kind":"${kind}List","apiVersion":"v1","metadata":${JSON.stringify(metadata)},"items":[`;
+  response.end(`${head}${texts.join(",")}]}`);
 }
 
 /** With `sendInitialEvents` the Pods come first, and a bookmark that ends them: so an informer of client-go begins. */
