@@ -51,6 +51,9 @@ export interface RecorderOptions {
   readonly fold?: (() => Fold) | undefined;
 }
 
+/** The recorder of whose program a linked system has begun the code that runs. All share it, as a tape its storage. */
+const away = new AsyncLocalStorage<Recorder | undefined>();
+
 /** Notes the inputs of a program, in the order in which the program got them. */
 export class Recorder extends Tape {
   /** The chance of the program, of the seed in the head. */
@@ -64,8 +67,6 @@ export class Recorder extends Tape {
   readonly #queue: Arrival[] = [];
   /** Whether code runs that is not that of the program, up to its first `await`. */
   #isOutside = false;
-  /** Whether code runs that a linked system has begun. Before Node 24 its first use makes all promises slower. */
-  readonly #away = new AsyncLocalStorage<boolean>();
   readonly #foreign = new Set<string>();
   #turn: Timer | "scheduled" | undefined;
   #now: number;
@@ -105,12 +106,12 @@ export class Recorder extends Tape {
   }
 
   override get isInside(): boolean {
-    return !this.#isOutside && this.#away.getStore() !== true;
+    return !this.#isOutside && away.getStore() !== this;
   }
 
   override inside<Result>(run: () => Result): Result {
-    const isAway = this.#away.getStore() === true;
-    return this.#enter(false, isAway ? () => this.#away.run(false, run) : run);
+    const isAway = away.getStore() === this;
+    return this.#enter(false, isAway ? () => away.run(undefined, run) : run);
   }
 
   override outside<Result>(run: () => Result): Result {
@@ -118,7 +119,7 @@ export class Recorder extends Tape {
   }
 
   protected override away<Result>(name: string, perform: () => Result): Result {
-    return OWN.test(name) ? perform() : this.#away.run(true, perform);
+    return OWN.test(name) ? perform() : away.run(this, perform);
   }
 
   #enter<Result>(isOutside: boolean, run: () => Result): Result {

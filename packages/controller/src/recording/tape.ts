@@ -62,6 +62,9 @@ export const INPUTS: ReadonlySet<string> = new Set([
   "S",
 ]);
 
+/** The tape whose program runs. All share it: before Node 24 each storage that was ever used makes every promise slower. */
+const inside = new AsyncLocalStorage<Tape | undefined>();
+
 /**
  * The seams of a program: time, chance, calls to the outside and the wish to stop pass here. A `Recorder` notes what
  * enters; a `Player` gives a program the same again.
@@ -76,7 +79,6 @@ export abstract class Tape implements SeamTime {
   abstract readonly random: Random;
   abstract readonly machine: Clock | undefined;
   abstract readonly wall: number;
-  readonly #inside = new AsyncLocalStorage<boolean>();
   readonly #linker: Linker;
   readonly #values: Values;
 
@@ -103,17 +105,17 @@ export abstract class Tape implements SeamTime {
   abstract run<Value>(program: () => Promise<Value>): Promise<Value | undefined>;
 
   get isInside(): boolean {
-    return this.#inside.getStore() === true;
+    return inside.getStore() === this;
   }
 
   /** Runs code of the program. */
   inside<Result>(run: () => Result): Result {
-    return this.#inside.run(true, run);
+    return inside.run(this, run);
   }
 
   /** Runs code that is not recorded: its reads of the clock and its timers are those of the machine. */
   outside<Result>(run: () => Result): Result {
-    return this.#inside.run(false, run);
+    return inside.run(undefined, run);
   }
 
   /** Runs a call of a linked system, whose code is outside to its end. */

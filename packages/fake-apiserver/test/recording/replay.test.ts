@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { execFile, execFileSync } from "node:child_process";
 import { createHash, generateKeyPairSync, randomFillSync, randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
@@ -14,7 +15,7 @@ import { BaseClock, type Clock, type Timer, type TimerOptions } from "@holdfast/
 import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { type Line, openRecording, type Recording } from "@holdfast/controller/recording";
-import { FakeApi, replay } from "@holdfast/fake-apiserver";
+import { FakeApi, replay, shadow } from "@holdfast/fake-apiserver";
 import {
   builtIn,
   type KubeObject,
@@ -25,7 +26,7 @@ import {
   type StartWork,
 } from "@holdfast/kubernetes";
 import fc from "fast-check";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 
 type ConfigMapObject = KubeObject & { data?: { [name: string]: string } };
@@ -306,6 +307,41 @@ it("puts back all that it watches", async () => {
   await replay(recording, { setup: plain });
   expect([Math.random, Date, crypto.randomUUID, performance.now, randomUUID]).toEqual(before);
 });
+
+/** Before Node 24 each storage that was ever used makes all promises of the process slower. */
+it.for(["an operator with slots", "a recording of a linked system", "a replay", "a shadow"])(
+  "%s has no storage of an async context of its own",
+  async (door) => {
+    const used = new Set<unknown>();
+    const enter = AsyncLocalStorage.prototype.run;
+    const spy = vi.spyOn(AsyncLocalStorage.prototype, "run").mockImplementation(function run(
+      this: AsyncLocalStorage<unknown>,
+      ...entered
+    ) {
+      used.add(this);
+      return enter.apply(this, entered);
+    });
+    onTestFinished(() => spy.mockRestore());
+    const shop = { price: async () => 5 };
+    const setup = marker(async ({ link }) => await link(shop, "shop").price());
+    const recording = await record(setup);
+    const doors: { [name: string]: () => Promise<unknown> } = {
+      "an operator with slots": () =>
+        record(plain, undefined, () => ({
+          leaderElection: false,
+          shards: { count: 2, namespace: "default" },
+        })),
+      "a recording of a linked system": () => record(setup),
+      "a replay": () => replay(recording, { setup }),
+      "a shadow": () => shadow(recording, { setup, upgradeFrom: setup, timings: 1 }),
+    };
+    await doors[door]?.();
+    const before = used.size;
+    expect(before).toBeGreaterThan(0);
+    await doors[door]?.();
+    expect(used.size).toBe(before);
+  },
+);
 
 it("answers calls of linked systems from the recording, and makes none", async () => {
   let calls = 0;
