@@ -48,8 +48,9 @@ const VALUES: readonly (readonly [text: string, owner: object, names: RegExp])[]
   ["fs", fs, /Sync$/],
   ["child_process", childProcess, /Sync$/],
   ["os", os, /./],
-  ["process", process, /^(hrtime|uptime|memoryUsage|cpuUsage|resourceUsage)$/],
+  ["process", process, /^(hrtime|uptime|memoryUsage|cpuUsage|resourceUsage|cwd)$/],
   ["process.hrtime", process.hrtime, /^bigint$/],
+  ["process.memoryUsage", process.memoryUsage, /^rss$/],
 ];
 
 /** Most that are kept. */

@@ -18,9 +18,6 @@ export interface Codec {
   decode(data: unknown): object;
 }
 
-/** Longest argument in the text of a call. */
-const MAX_TEXT = 4_000;
-
 /** Writes and reads the values of linked systems. */
 export class Values {
   readonly #codecs: readonly Codec[];
@@ -54,7 +51,7 @@ export class Values {
   show(value: unknown): string {
     if (value instanceof AbortSignal) return "signal";
     if (typeof value === "function") return "function";
-    return JSON.stringify(this.encode(value)).slice(0, MAX_TEXT);
+    return JSON.stringify(this.encode(value));
   }
 
   #decode({ c, v }: Marked): object {

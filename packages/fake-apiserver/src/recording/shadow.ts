@@ -12,6 +12,7 @@ import {
 import { seededRandom } from "@holdfast/wait/strategies";
 import { resourceList } from "../server/kinds.ts";
 import type { Normalise } from "../server/normal-form.ts";
+import { statusOf } from "./exchange.ts";
 import { Incident } from "./incident.ts";
 import { operatorOf, type Program } from "./replay.ts";
 import { RerunApi } from "./rerun-api.ts";
@@ -125,8 +126,9 @@ const AFTER = 60_000;
  * snapshot
  * @param options - see {@link ShadowOptions}
  * @returns a report. Rejects with an Error for a recording that is damaged, has a gap, or has neither its first segment nor a
- * snapshot, for an `upgradeFrom` that loops, and if `setup` fails where `upgradeFrom` does not; with a RangeError or
- * TypeError for a bad argument, and for a resource that neither `resources` nor the recording has
+ * snapshot, for an `upgradeFrom` that loops, if `setup` fails where `upgradeFrom` does not, and without a verdict if one of them
+ * used what no recording has and that may have changed its writes; with a RangeError or TypeError for a bad argument, and for a
+ * resource that neither `resources` nor the recording has
  *
  * @example
  * ```ts no-run
@@ -156,6 +158,7 @@ export async function shadow<World = undefined>(
   for (let timing = 0; timing < timings; timing++) olds.push(await runOf(upgradeFrom, timing));
   const [first] = olds as [Run];
   requireRecorded(olds, incident);
+  requireRepeated(first, incident, normalise);
   const run = await runOf(setup, 0);
   requireNoFailure(run, first);
   const report = compare(run, olds);
@@ -176,6 +179,32 @@ function requireRecorded(olds: readonly Run[], incident: Incident): void {
   const failed = olds.find(({ failure }) => failure !== undefined);
   if (failed !== undefined && !incident.fails)
     throw new Error("shadow: upgradeFrom must be the recorded operator; it fails", failed.failure);
+}
+
+/**
+ * @throws Error if the recorded program used something that no recording has, and does not write again what it wrote, as one
+ * that waits for a timer of the machine: no change of it would be seen
+ */
+function requireRepeated(run: Run, incident: Incident, normalise: Normalise): void {
+  const [cause] = [...run.foreign, ...incident.foreign];
+  if (cause === undefined) return;
+  const recorded = new Written(incident.wallOf(incident.head.mono));
+  for (const exchange of incident.exchanges) {
+    const { at, request } = exchange;
+    recorded.add({ at, request, status: statusOf(exchange) });
+  }
+  const made = timesOf(run.writes);
+  const wanted = timesOf(recorded.byText(incident.served, new Map(), normalise));
+  for (const [request, times] of wanted)
+    if (times > 2 * (made.get(request) ?? 0)) throw noVerdict(cause);
+}
+
+/** How often each object was written, whatever the bodies. */
+function timesOf(writes: Run["writes"]): Map<string, number> {
+  const all = new Map<string, number>();
+  for (const { request, times } of writes.values())
+    all.set(request, (all.get(request) ?? 0) + times);
+  return all;
 }
 
 /** @throws Error if a program fails where the recorded one does not */

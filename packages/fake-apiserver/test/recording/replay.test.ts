@@ -366,6 +366,15 @@ it("answers calls of linked systems from the recording, and makes none", async (
   expect([report.divergence?.text, report.foreign, calls]).toEqual([undefined, [], 3]);
 });
 
+it("compares the whole of an argument of a linked system", async () => {
+  const text = "x".repeat(1e5);
+  const writing = (end: string): OperatorSetup =>
+    marker(({ link }) => link({ put: async (_: string) => "seen" }, "shop").put(text + end));
+  const recording = await record(writing("a"));
+  expect((await replay(recording, { setup: writing("a") })).divergence).toBeUndefined();
+  expect((await replay(recording, { setup: writing("b") })).divergence?.path).toBe("c");
+});
+
 /** Copies the data of a Secret, and what is made of it, to a ConfigMap, and to another Secret. */
 const copier: OperatorSetup = ({ cluster, client, controller }) => {
   const secrets = cluster.watch(Secret);
