@@ -335,6 +335,7 @@ it.for(["an operator with slots", "a recording of a linked system", "a replay", 
       "a replay": () => replay(recording, { setup }),
       "a shadow": () => shadow(recording, { setup, upgradeFrom: setup, timings: 1 }),
     };
+    expect(Object.keys(doors)).toContain(door);
     await doors[door]?.();
     const before = used.size;
     expect(before).toBeGreaterThan(0);
