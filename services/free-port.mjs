@@ -1,12 +1,22 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A TCP port of 127.0.0.1 without a listener. */
+/** Below the ports that systems give to listeners of port 0 and to connections: those never take one of these. */
+const RANGE = /** @type {const} */ ([10_000, 30_000]);
+
+/** A TCP port of this machine without a listener, for a program that is told its port. */
 export async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = randomInt(...RANGE);
+    const server = createServer().listen(port);
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdtempSync, readFileSync } from "node:fs";
 import { createServer } from "node:https";
-import { createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { freePort } from "../../services/free-port.mjs";
 import { stopwatch } from "../measure.mjs";
 
 const pem = (name) =>
@@ -14,15 +14,6 @@ const pem = (name) =>
     new URL(`../../packages/kubernetes/test/certificates/${name}.pem`, import.meta.url),
   );
 const clientScript = fileURLToPath(new URL("../webhook-client.mjs", import.meta.url));
-
-async function freePort() {
-  const server = createTcpServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** Node's own server, which reads a review and answers it. */
 async function bare() {

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { freePort } from "../../test/free-port.ts";
+import { freePort } from "../../services/free-port.mjs";
 import { tempFolder } from "../../test/temp-folder.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import type { Clock } from "@holdfast/clock";
 import { FakeClock } from "@holdfast/clock/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { freePort } from "../../../test/free-port.ts";
+import { freePort } from "../../../services/free-port.mjs";
 import { survivors } from "../../../test/processes.ts";
 import { tempFolder } from "../../../test/temp-folder.ts";
 import { createTarget, type TargetOptions } from "../src/target.ts";

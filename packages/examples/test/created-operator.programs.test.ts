@@ -10,8 +10,8 @@ import { builtIn, type CustomObject, fromCrd, type KubeObject } from "@holdfast/
 import { poll } from "@holdfast/wait";
 import { afterAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { freePort } from "../../../services/free-port.mjs";
 import { buildProject } from "../../../test/build-project.ts";
-import { freePort } from "../../../test/free-port.ts";
 import { kubectlInPlace } from "../../../test/kubectl-in-place.ts";
 import { parsePrometheusText } from "../../../test/prometheus-text.ts";
 import { run } from "../../../tools/packages.mjs";

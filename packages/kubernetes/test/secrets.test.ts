@@ -17,7 +17,7 @@ import {
 } from "@holdfast/kubernetes";
 import { Gauge, Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
-import { freePort } from "../../../test/free-port.ts";
+import { freePort } from "../../../services/free-port.mjs";
 import { leaks, SECRET, SECRET_DATA, TOKEN } from "./secrets.ts";
 
 const ConfigMap = builtIn<KubeObject>("v1", "ConfigMap");

@@ -12,8 +12,8 @@ import {
 import { poll } from "@holdfast/wait";
 import { expect } from "vitest";
 import { ApiServer } from "../../../../services/apiserver.mjs";
+import { freePort } from "../../../../services/free-port.mjs";
 import { ownServerTest } from "../../../../test/cluster.ts";
-import { freePort } from "../../../../test/free-port.ts";
 import { Crd, migrate } from "../../../../test/migrated-storage.ts";
 import { CronTasks } from "../../src/cron-task/resources.ts";
 import { jobTemplate } from "./cron-world.ts";

@@ -6,8 +6,8 @@ import { atUrl, KubeClient, type KubeObject, runOperator } from "@holdfast/kuber
 import { poll } from "@holdfast/wait";
 import { afterEach, describe, expect, vi } from "vitest";
 import { ApiServer } from "../../../../services/apiserver.mjs";
+import { freePort } from "../../../../services/free-port.mjs";
 import { ownServerTest } from "../../../../test/cluster.ts";
-import { freePort } from "../../../../test/free-port.ts";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 import { GuardedCluster } from "../guarded-cluster.ts";
 import type { Program } from "../program.ts";

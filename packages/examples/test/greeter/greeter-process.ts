@@ -1,7 +1,7 @@
 import { delimiter, dirname } from "node:path";
 import { vi } from "vitest";
 import type { ApiServer } from "../../../../services/apiserver.mjs";
-import { freePort } from "../../../../test/free-port.ts";
+import { freePort } from "../../../../services/free-port.mjs";
 import { Program } from "../program.ts";
 
 /** The built greeter as a process, with a kubectl as on a laptop. Its variables stay set: unstub them. */

@@ -6,7 +6,7 @@ import { FakeApi } from "@holdfast/fake-apiserver";
 import { builtIn, type KubeObject } from "@holdfast/kubernetes";
 import { poll } from "@holdfast/wait";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { freePort } from "../../../../test/free-port.ts";
+import { freePort } from "../../../../services/free-port.mjs";
 import { ConfigMap, Greeting } from "../../src/greeter/greeter.ts";
 import { Program } from "../program.ts";
 

@@ -4,8 +4,8 @@ import { runOperator } from "@holdfast/kubernetes";
 import { prometheusMetrics } from "@holdfast/kubernetes/prometheus";
 import { Registry } from "prom-client";
 import { describe, expect } from "vitest";
+import { freePort } from "../../../../services/free-port.mjs";
 import { ownServerTest } from "../../../../test/cluster.ts";
-import { freePort } from "../../../../test/free-port.ts";
 import { ConfigMap, Greeting, greeter } from "../../src/greeter/greeter.ts";
 import { GuardedCluster } from "../guarded-cluster.ts";
 

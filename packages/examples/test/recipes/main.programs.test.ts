@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { fileURLToPath } from "node:url";
 import { describe, it } from "vitest";
-import { freePort } from "../../../../test/free-port.ts";
+import { freePort } from "../../../../services/free-port.mjs";
 import { Program } from "../program.ts";
 
 // Processes, sockets and time are real here.

@@ -2,7 +2,7 @@ import { FakeClock } from "@holdfast/clock/testing";
 import { silentLogger } from "@holdfast/controller";
 import { HealthServer, runOperator } from "@holdfast/kubernetes";
 import { beforeEach, describe, expect, it } from "vitest";
-import { freePort } from "../../../../test/free-port.ts";
+import { freePort } from "../../../../services/free-port.mjs";
 import { Greeting, OperatorWorld } from "./operator-world.ts";
 
 const host = "127.0.0.1";

@@ -12,7 +12,7 @@ import {
   runOperator,
 } from "@holdfast/kubernetes";
 import { describe, expect, it } from "vitest";
-import { freePort } from "../../../../test/free-port.ts";
+import { freePort } from "../../../../services/free-port.mjs";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { runBin } from "../bin/run-bin.ts";
 

@@ -30,7 +30,7 @@ export class Candidate implements AsyncDisposable {
   readonly exited: Promise<number | null>;
   readonly #child: ChildProcess;
   readonly #terms: Term[] = [];
-  readonly #up = deferred<void>();
+  readonly #up = deferred<number>();
   #killedAt: number | undefined;
 
   constructor(
@@ -44,9 +44,18 @@ export class Candidate implements AsyncDisposable {
     const access = { API_URL: server.url, API_CA: server.ca, API_TOKEN: server.adminToken };
     this.#child = spawn(process.execPath, [main, identity, namespace, ...args], {
       env: { ...process.env, ...access },
-      stdio: ["ignore", "pipe", "inherit"],
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let errors = "";
+    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      process.stderr.write(text);
+      errors += text;
     });
     this.exited = once(this.#child, "close").then(([code]) => code as number | null);
+    this.#up.promise.catch(() => {});
+    void this.exited.then((code) =>
+      this.#up.reject(new Error(`${identity} exited with ${code} before it was up\n${errors}`)),
+    );
     let rest = "";
     this.#child.stdout?.setEncoding("utf8").on("data", (text: string) => {
       const lines = (rest + text).split("\n");
@@ -60,8 +69,8 @@ export class Candidate implements AsyncDisposable {
     return this.#terms.map((term) => ({ ...term, until: term.until ?? this.#killedAt }));
   }
 
-  /** Resolves when the program says that it is up. */
-  get up(): Promise<void> {
+  /** Resolves when the program says that it is up, with the port that it may name. Rejects with what it printed if it ends. */
+  get up(): Promise<number> {
     return this.#up.promise;
   }
 
@@ -87,7 +96,7 @@ export class Candidate implements AsyncDisposable {
 
   /** Sends SIGTERM, once it hears it. Resolves with the exit code. */
   async stop(): Promise<number | null> {
-    await Promise.race([this.#up.promise, this.exited]);
+    await this.#up.promise.catch(() => {});
     this.#child.kill("SIGTERM");
     return await this.exited;
   }
@@ -101,7 +110,7 @@ export class Candidate implements AsyncDisposable {
       .split(" ")
       .map((part, i) => (i === 0 ? part : Number(part)));
     if (word === "up") {
-      this.#up.resolve();
+      this.#up.resolve(Number(token));
       return;
     }
     const term = { identity: this.identity, token: Number(token), known: Number(known) };

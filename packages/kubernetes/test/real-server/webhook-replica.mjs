@@ -1,6 +1,6 @@
 // A replica that answers the webhooks of `replica-task.mjs` with certificates of its own, put together as `runOperator`
-// does. The times of the certificates are arguments here. It says "up" when it listens. Arguments: its identity, the
-// namespace, the port, the times as JSON or null for the usual ones, and whether each call needs a handshake.
+// does. The times of the certificates are arguments here. It says "up" and its port when it listens. Arguments: its
+// identity, the namespace, the times as JSON or null for the usual ones, and whether each call needs a handshake.
 import { subscribe } from "node:diagnostics_channel";
 import { realClock } from "@holdfast/clock";
 import { silentLogger } from "@holdfast/controller";
@@ -10,7 +10,7 @@ import { trustTargets } from "../../dist/webhook/certificates/trust-targets.js";
 import { WebhookServer } from "../../dist/webhook/webhook-server.js";
 import { check, Tasks } from "./replica-task.mjs";
 
-const [, namespace = "", port, times = "null", isAlone] = process.argv.slice(2);
+const [, namespace = "", times = "null", isAlone] = process.argv.slice(2);
 const { API_URL = "", API_CA, API_TOKEN = "" } = process.env;
 
 if (isAlone === "true")
@@ -21,7 +21,7 @@ if (isAlone === "true")
 
 const common = { clock: realClock, logger: silentLogger };
 const server = new WebhookServer({
-  ...{ ...common, port: Number(port), host: undefined, clientCa: undefined, drain: 0 },
+  ...{ ...common, port: 0, host: undefined, clientCa: undefined, drain: 0 },
   ...{ hooks: [check], convert: [Tasks], context: /** @type {never} */ ({}), metrics: undefined },
 });
 const certificates = new SelfCertificates({
@@ -36,5 +36,5 @@ const certificates = new SelfCertificates({
   show: (pair) => server.show(pair),
 });
 const { signal } = new AbortController();
-void server.ready().then(() => process.stdout.write("up\n"));
+void server.ready().then(() => process.stdout.write(`up ${server.port}\n`));
 await Promise.race([server.run(signal), certificates.run(signal)]);

@@ -6,7 +6,6 @@ import { poll } from "@holdfast/wait";
 import { describe, expect } from "vitest";
 import { ApiServer } from "../../../../services/apiserver.mjs";
 import { ownServerTest } from "../../../../test/cluster.ts";
-import { freePort } from "../../../../test/free-port.ts";
 import { addressed, webhookManifests } from "../../src/webhook/webhook-manifests.ts";
 import { Candidate } from "./candidate.ts";
 import { check, Tasks } from "./replica-task.mjs";
@@ -21,11 +20,6 @@ const Service = builtIn<KubeObject>("v1", "Service");
 const Secret = builtIn<KubeObject & { data?: Record<string, string> }>("v1", "Secret");
 const Crd = builtIn<KubeObject>("apiextensions.k8s.io/v1", "CustomResourceDefinition");
 const EndpointSlice = builtIn<KubeObject>("discovery.k8s.io/v1", "EndpointSlice");
-
-interface Replica {
-  readonly process: Candidate;
-  readonly port: number;
-}
 
 /** A time on the monotonic clock in which calls of a replica may fail: from its death until its endpoint is gone. */
 interface Death {
@@ -47,12 +41,12 @@ class World implements AsyncDisposable {
   readonly client: KubeClient;
   readonly failures: Failure[] = [];
   calls = 0;
-  replicas: Replica[] = [];
+  replicas: Candidate[] = [];
+  readonly #started: Candidate[] = [];
   readonly #server: ApiServer;
   readonly #args: readonly string[];
   readonly #deaths: Death[] = [];
   readonly #end = new AbortController();
-  #started = 0;
   #load: Promise<unknown> = Promise.resolve();
 
   private constructor(server: ApiServer, args: readonly string[]) {
@@ -68,25 +62,32 @@ class World implements AsyncDisposable {
     failurePolicy: "Fail" | "Ignore" = "Fail",
   ): Promise<World> {
     const world = new World(await ApiServer.start(), args);
-    const { client } = world;
+    try {
+      await world.#prepare(failurePolicy);
+    } catch (error) {
+      await world[Symbol.asyncDispose]();
+      throw error;
+    }
+    return world;
+  }
+
+  async #prepare(failurePolicy: "Fail" | "Ignore"): Promise<void> {
+    const { client } = this;
     const { configuration, ...rest } = check;
     const hook = { ...rest, configuration: { ...configuration, failurePolicy } };
     const manifests = webhookManifests({ ...PLACE, hooks: [hook], converted: [] });
     await client.create(Service, manifests.get("webhook-service") as object);
     await client.create(Configuration, manifests.get("validating-webhooks") as object);
     await client.create(Crd, addressed(Tasks.crd, PLACE));
-    world.replicas = await Promise.all([world.startReplica(), world.startReplica()]);
-    return world;
+    this.replicas = await Promise.all([this.startReplica(), this.startReplica()]);
   }
 
-  async startReplica(): Promise<Replica> {
-    const name = `replica-${++this.#started}`;
-    const port = await freePort();
-    const program = { program: "webhook-replica.mjs", args: [`${port}`, ...this.#args] };
-    const process = new Candidate(name, NAMESPACE, this.#server, program);
-    const ended = process.exited.then((code) => Promise.reject(new Error(`${name}: ${code}`)));
-    ended.catch(() => undefined);
-    await Promise.race([process.up, ended]);
+  async startReplica(): Promise<Candidate> {
+    const name = `replica-${this.#started.length + 1}`;
+    const program = { program: "webhook-replica.mjs", args: this.#args };
+    const replica = new Candidate(name, NAMESPACE, this.#server, program);
+    this.#started.push(replica);
+    const port = await replica.up;
     await this.client.create(EndpointSlice, {
       metadata: {
         ...{ name, namespace: NAMESPACE },
@@ -96,21 +97,18 @@ class World implements AsyncDisposable {
       endpoints: [{ addresses: ["127.0.0.1"], conditions: { ready: true } }],
       ports: [{ name: "", port, protocol: "TCP" }],
     } as object);
-    return { process, port };
+    return replica;
   }
 
   /** Kills the first replica after another one has come, and takes its endpoint away. */
   async kill(): Promise<void> {
-    const [first, second] = this.replicas as [Replica, Replica];
+    const [first, second] = this.replicas as [Candidate, Candidate];
     const third = await this.startReplica();
     const death = { from: realClock.monotonic(), until: Number.POSITIVE_INFINITY };
     this.#deaths.push(death);
-    await first.process.kill();
+    await first.kill();
     await realClock.sleep(FOLLOWS); // in a cluster its endpoint goes with its probe
-    await this.client.delete(EndpointSlice, {
-      name: first.process.identity,
-      namespace: NAMESPACE,
-    });
+    await this.client.delete(EndpointSlice, { name: first.identity, namespace: NAMESPACE });
     death.until = realClock.monotonic() + FOLLOWS;
     this.replicas = [second, third];
   }
@@ -145,7 +143,7 @@ class World implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort();
     await this.#load;
-    for (const { process } of this.replicas) await process[Symbol.asyncDispose]();
+    for (const replica of this.#started) await replica[Symbol.asyncDispose]();
     await this.#server[Symbol.asyncDispose]();
   }
 }
@@ -206,10 +204,10 @@ async function freezeOverRotation(
   const due = await rotations.due();
   for (const step of [due, due + settle]) {
     await rotations.until(step - 300);
-    const [frozen] = world.replicas as [Replica];
-    frozen.process.freeze();
+    const [frozen] = world.replicas as [Candidate];
+    frozen.freeze();
     await rotations.until(step + 700);
-    frozen.process.thaw();
+    frozen.thaw();
   }
 }
 

@@ -11,8 +11,8 @@ import {
   validating,
 } from "@holdfast/kubernetes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort } from "../../../../services/free-port.mjs";
 import { crdOf } from "../../../../test/crd.ts";
-import { freePort } from "../../../../test/free-port.ts";
 import { addressed, webhookManifests } from "../../src/webhook/webhook-manifests.ts";
 import { NamedCluster } from "./named-cluster.ts";
 
@@ -236,7 +236,7 @@ describe("webhooks of an operator", () => {
     }
     load.abort();
     await Promise.all(writers);
-    console.log(`${calls} writes over 20 stops, ${failures.length} failed`);
+    console.log(`${calls} writes over 20 stops, ${failures.length} failed`, ...failures.map(String));
     expect(failures).toEqual([]);
     await Promise.all([old.stop(), other.stop()]);
   });

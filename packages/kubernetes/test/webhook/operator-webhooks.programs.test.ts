@@ -11,7 +11,7 @@ import {
   validating,
 } from "@holdfast/kubernetes";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { freePort } from "../../../../test/free-port.ts";
+import { freePort } from "../../../../services/free-port.mjs";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 import { certificates } from "../certificates/certificates.ts";
 import { quietLogger } from "../secrets.ts";

