@@ -80,6 +80,11 @@ function isCalledByNode(): boolean {
   return caller === undefined || /\bnode:/.test(caller);
 }
 
+/** Whether Node makes a resource in a function that ends before it returns, such as `gzipSync`: nobody can wait for it. */
+function isMadeAtOnce(): boolean {
+  return framesOf("").some((frame) => /(Sync\]?|\bsyncBufferWrapper) \(node:/.test(frame));
+}
+
 /**
  * Watches for time, chance and I/O that pass no seam, while a program is replayed.
  *
@@ -97,10 +102,12 @@ export function watchForeign(tape: Pick<Tape, "isInside">, found: Foreign[]): Di
   const called = (name: string): void => {
     if (tape.isInside && !isCalledByNode()) note(name);
   };
+  // They open when they are first used, by console.log too.
+  void [process.stdout, process.stderr];
   const hook = createHook({
     init: (_, type) => {
       const name = nameOf(type);
-      if (name !== undefined) note(name);
+      if (name !== undefined && tape.isInside && !isMadeAtOnce()) note(name);
     },
   });
   const undo = [

@@ -52,7 +52,7 @@ export interface RecorderOptions {
 }
 
 /** The recorder of whose program a linked system has begun the code that runs. All share it, as a tape its storage. */
-const away = new AsyncLocalStorage<Recorder | undefined>();
+const awayFrom = new AsyncLocalStorage<Recorder | undefined>();
 
 /** Notes the inputs of a program, in the order in which the program got them. */
 export class Recorder extends Tape {
@@ -106,12 +106,12 @@ export class Recorder extends Tape {
   }
 
   override get isInside(): boolean {
-    return !this.#isOutside && away.getStore() !== this;
+    return !this.#isOutside && awayFrom.getStore() !== this;
   }
 
   override inside<Result>(run: () => Result): Result {
-    const isAway = away.getStore() === this;
-    return this.#enter(false, isAway ? () => away.run(undefined, run) : run);
+    const isAway = awayFrom.getStore() === this;
+    return this.#enter(false, isAway ? () => awayFrom.run(undefined, run) : run);
   }
 
   override outside<Result>(run: () => Result): Result {
@@ -119,7 +119,7 @@ export class Recorder extends Tape {
   }
 
   protected override away<Result>(name: string, perform: () => Result): Result {
-    return OWN.test(name) ? perform() : away.run(this, perform);
+    return OWN.test(name) ? perform() : awayFrom.run(this, perform);
   }
 
   #enter<Result>(isOutside: boolean, run: () => Result): Result {

@@ -12,7 +12,6 @@ import {
 import { seededRandom } from "@holdfast/wait/strategies";
 import { resourceList } from "../server/kinds.ts";
 import type { Normalise } from "../server/normal-form.ts";
-import { statusOf } from "./exchange.ts";
 import { Incident } from "./incident.ts";
 import { operatorOf, type Program } from "./replay.ts";
 import { RerunApi } from "./rerun-api.ts";
@@ -101,6 +100,8 @@ interface Run {
   readonly orphans: ReadonlyMap<string, number>;
   readonly loop: string | undefined;
   readonly failure: { readonly cause: unknown } | undefined;
+  /** Reconciles, and calls of its setup, that did not end. */
+  readonly pending: number;
   readonly foreign: readonly Foreign[];
 }
 
@@ -126,9 +127,10 @@ const AFTER = 60_000;
  * snapshot
  * @param options - see {@link ShadowOptions}
  * @returns a report. Rejects with an Error for a recording that is damaged, has a gap, or has neither its first segment nor a
- * snapshot, for an `upgradeFrom` that loops, if `setup` fails where `upgradeFrom` does not, and without a verdict if one of them
- * used what no recording has and that may have changed its writes; with a RangeError or TypeError for a bad argument, and for a
- * resource that neither `resources` nor the recording has
+ * snapshot, for an `upgradeFrom` that loops, and if `setup` fails where `upgradeFrom` does not. Rejects with an Error without a
+ * verdict if one of them waited for something that no recording has, if a value that none has may have changed its writes, and if
+ * `setup` or one of its reconciles does not end and has no `news`. Rejects with a RangeError or TypeError for a bad argument, and
+ * for a resource that neither `resources` nor the recording has
  *
  * @example
  * ```ts no-run
@@ -157,15 +159,18 @@ export async function shadow<World = undefined>(
   const olds: Run[] = [];
   for (let timing = 0; timing < timings; timing++) olds.push(await runOf(upgradeFrom, timing));
   const [first] = olds as [Run];
+  requireNoWait([...first.foreign, ...incident.foreign]);
   requireRecorded(olds, incident);
-  requireRepeated(first, incident, normalise);
   const run = await runOf(setup, 0);
+  requireNoWait(run.foreign);
   requireNoFailure(run, first);
   const report = compare(run, olds);
-  const { news, lost, orphans } = report;
+  const { news, lost, orphans, loop } = report;
+  if (run.pending > first.pending && news.length === 0 && loop === undefined)
+    throw new Error(
+      "shadow: no verdict: setup or one of its reconciles did not end; it waits for others, or for something that no recording has",
+    );
   if (news.length + lost.length + orphans.length === 0) return report;
-  const [cause] = incident.foreign;
-  if (cause !== undefined) throw noVerdict(cause);
   if (first.foreign.length > 0) requireSame(first, await runOf(upgradeFrom, 0));
   if (run.foreign.length > 0) requireSame(run, await runOf(setup, 0));
   return report;
@@ -182,29 +187,12 @@ function requireRecorded(olds: readonly Run[], incident: Incident): void {
 }
 
 /**
- * @throws Error if the recorded program used something that no recording has, and does not write again what it wrote, as one
- * that waits for a timer of the machine: no change of it would be seen
+ * @throws Error if a program waited for something that no recording has: it never comes in the world of a shadow, and what
+ * the program would have done then is not known
  */
-function requireRepeated(run: Run, incident: Incident, normalise: Normalise): void {
-  const [cause] = [...run.foreign, ...incident.foreign];
-  if (cause === undefined) return;
-  const recorded = new Written(incident.wallOf(incident.head.mono));
-  for (const exchange of incident.exchanges) {
-    const { at, request } = exchange;
-    recorded.add({ at, request, status: statusOf(exchange) });
-  }
-  const made = timesOf(run.writes);
-  const wanted = timesOf(recorded.byText(incident.served, new Map(), normalise));
-  for (const [request, times] of wanted)
-    if (times > 2 * (made.get(request) ?? 0)) throw noVerdict(cause);
-}
-
-/** How often each object was written, whatever the bodies. */
-function timesOf(writes: Run["writes"]): Map<string, number> {
-  const all = new Map<string, number>();
-  for (const { request, times } of writes.values())
-    all.set(request, (all.get(request) ?? 0) + times);
-  return all;
+function requireNoWait(foreign: readonly Foreign[]): void {
+  const wait = foreign.find(({ name }) => !OF_VALUES.test(name));
+  if (wait !== undefined) throw noVerdict(wait);
 }
 
 /** @throws Error if a program fails where the recorded one does not */
@@ -217,9 +205,7 @@ function requireNoFailure({ failure }: Run, old: Run): void {
 function requireSame(run: Run, again: Run): void {
   const { foreign } = run;
   const { news, lost } = compare(again, [run]);
-  const isSame = news.length + lost.length === 0;
-  if (isSame && foreign.every(({ name }) => OF_VALUES.test(name))) return;
-  throw noVerdict(foreign[0] as Foreign);
+  if (news.length + lost.length > 0) throw noVerdict(foreign[0] as Foreign);
 }
 
 function noVerdict({ name, stack }: Foreign): Error {
@@ -284,13 +270,14 @@ async function runIn<World>(
   const operator = operatorOf(recording, program, undefined);
   const description = operator.transport.description;
   const transport = new RerunTransport(description, { ...common, api, onAnswer: note });
+  const counted = new Counted(setup);
   const systems = world?.({ clock: tape.clock, random: seededRandom(head.seed) }) as World;
   const run: { -readonly [Name in keyof Run]?: Run[Name] } = {};
   const foreign: Foreign[] = [];
   const running = runOperator.bind(undefined, {
     ...{ ...operator, health: false, recording: tape },
     transport: { ...operator.transport, send: (...asked) => transport.send(...asked) },
-    setup: (context) => setup({ ...context, world: systems }),
+    setup: (context) => counted.run({ ...context, world: systems }),
   });
   const signal = program.hasSignal ? new AbortController().signal : undefined;
   try {
@@ -308,7 +295,8 @@ async function runIn<World>(
   api.end();
   const writes = written.byText(served, api.labels, normalise);
   const { failure, loop = sent.loop } = run;
-  return { writes, orphans: api.orphans, loop, failure, foreign };
+  const { pending } = counted;
+  return { writes, orphans: api.orphans, loop, failure, pending, foreign };
 }
 
 /** @throws TypeError for a path of a resource that the server does not have */
@@ -317,6 +305,34 @@ function requireServed(unserved: string | undefined): void {
     throw new TypeError(
       `options.resources must have every resource that the operator uses, if the recording does not name it; it asked for ${unserved}`,
     );
+}
+
+/** A setup whose call and whose reconciles count until they end. */
+class Counted<World> {
+  /** Those that have not ended. */
+  pending = 0;
+  readonly #setup: Setup<World>;
+
+  constructor(setup: Setup<World>) {
+    this.#setup = setup;
+  }
+
+  run(context: ShadowContext<World>): Promise<StartWork> {
+    const controller: OperatorContext["controller"] = (options) => {
+      const reconcile = (request: never) => this.#count(() => options.reconcile(request));
+      return context.controller({ ...options, reconcile } as typeof options);
+    };
+    return this.#count(() => this.#setup({ ...context, controller }));
+  }
+
+  async #count<Result>(work: () => Result | PromiseLike<Result>): Promise<Result> {
+    this.pending += 1;
+    try {
+      return await work();
+    } finally {
+      this.pending -= 1;
+    }
+  }
 }
 
 /** Counts the requests of a run, and ends it after too many. */

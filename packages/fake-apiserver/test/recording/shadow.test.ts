@@ -1,3 +1,4 @@
+import { pbkdf2Sync, randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -348,6 +349,22 @@ it("names the call that comes of an event of other code, and gives no verdict", 
   await expect(shadowed).rejects.toThrow("shadow.test.ts");
 });
 
+/** Records an operator that needs real time, until all ConfigMaps have its text. */
+async function recordWaiting(setup: OperatorSetup): Promise<Recording> {
+  return await record(setup, async (api, clock) => {
+    const text = async () => (await api.client.get(ConfigMap, at("eve"))).data?.["text"];
+    for (let round = 0; (await text()) !== "seen" && round < 100; round++) {
+      await clock.external(sleep(20));
+      await clock.sleep(1_000);
+    }
+    expect(await text()).toBe("seen");
+  });
+}
+
+const extra = ({ client }: OperatorContext): Promise<unknown> =>
+  client.patch(ConfigMap, at("ann"), { data: { extra: "yes" } });
+const noVerdict = "shadow: no verdict: the operator used setTimeout, which";
+
 it("gives no verdict of a program that waits for the machine, though no write differs", async () => {
   const saying = (text: string): OperatorSetup =>
     marker({
@@ -357,16 +374,72 @@ it("gives no verdict of a program that waits for the machine, though no write di
       },
     });
   const upgradeFrom = saying("seen");
-  const recording = await record(upgradeFrom, async (api, clock) => {
-    const text = async () => (await api.client.get(ConfigMap, at("eve"))).data?.["text"];
-    for (let round = 0; (await text()) !== "seen" && round < 100; round++) {
-      await clock.external(sleep(20));
-      await clock.sleep(1_000);
-    }
-    expect(await text()).toBe("seen");
-  });
+  const recording = await recordWaiting(upgradeFrom);
   const shadowed = tried(recording, { upgradeFrom, setup: saying("other"), timings: 1 });
-  await expect(shadowed).rejects.toThrow("shadow: no verdict: the operator used setTimeout, which");
+  await expect(shadowed).rejects.toThrow(noVerdict);
+});
+
+it("gives no verdict of one that waits for the machine before it calls a linked system", async () => {
+  const calls: string[] = [];
+  const dns = { put: async (name: string) => void calls.push(name) };
+  const putting = (zone: string): OperatorSetup =>
+    marker({
+      more: async ({ link }) => {
+        await sleep(20);
+        await link(dns, "dns").put(zone);
+      },
+    });
+  const upgradeFrom = putting("old");
+  const recording = await recordWaiting(upgradeFrom);
+  expect(calls).toContain("old");
+  const shadowed = tried(recording, { upgradeFrom, setup: putting("new"), timings: 1 });
+  await expect(shadowed).rejects.toThrow(noVerdict);
+});
+
+it("gives no verdict of a version that waits for the machine before a write of its own", async () => {
+  const recording = await record(plain);
+  const setup = marker({
+    more: async (context) => {
+      sleep(20)
+        .then(() => extra(context))
+        .catch(() => {});
+    },
+  });
+  const shadowed = tried(recording, { upgradeFrom: plain, setup, timings: 1 });
+  await expect(shadowed).rejects.toThrow(noVerdict);
+});
+
+it("gives no verdict of a version that waits for an event or a promise of other code", async () => {
+  const recording = await record(plain);
+  const never = new Promise(() => {});
+  const inReconcile = marker({
+    more: async (context) => {
+      await never;
+      await extra(context);
+    },
+  });
+  const atBegin: OperatorSetup = async (context) => {
+    await never;
+    return await marker({ more: extra })(context);
+  };
+  for (const setup of [inReconcile, atBegin])
+    await expect(tried(recording, { upgradeFrom: plain, setup, timings: 1 })).rejects.toThrow(
+      "shadow: no verdict: setup or one of its reconciles did not end",
+    );
+});
+
+it("gives a verdict of a program whose work of the machine ends at once", async () => {
+  const recording = await record(plain);
+  const setup = marker({
+    text: () => {
+      gzipSync("text");
+      pbkdf2Sync("text", "salt", 1, 8, "sha256");
+      randomBytes(8);
+      return "other";
+    },
+  });
+  const { news } = await tried(recording, { upgradeFrom: plain, setup, timings: 1 });
+  expect(news).toHaveLength(3);
 });
 
 it("refuses a resource that it does not know, an operator that fails, and a recording without its begin", async () => {
