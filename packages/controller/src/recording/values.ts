@@ -26,15 +26,15 @@ export class Values {
     this.#codecs = codecs;
   }
 
-  /** A value as JSON, with what JSON has not: `undefined`, dates, bytes, Maps, Sets, bigints, errors, cycles. */
-  encode(value: unknown, above: readonly unknown[] = []): unknown {
+  /** A value as JSON, with what JSON has not: `undefined`, dates, bytes, Maps, Sets, URLs, bigints, errors, cycles. */
+  encode(value: unknown, above: readonly unknown[] = [], isText = false): unknown {
     if (typeof value !== "object" || value === null) return encodeScalar(value);
     if (above.includes(value)) return { $: "cycle" };
-    const within = (part: unknown): unknown => this.encode(part, [...above, value]);
+    const within = (part: unknown): unknown => this.encode(part, [...above, value], isText);
     if (Array.isArray(value)) return value.map(within);
     const codec = this.#codecs.find((one) => one.is(value));
     if (codec !== undefined) return { $: "codec", c: codec.name, v: within(codec.encode(value)) };
-    return encodeObject(value, within);
+    return encodeObject(value, within, isText);
   }
 
   /** The value of `encode`. An object with methods becomes one whose methods do nothing. */
@@ -47,11 +47,11 @@ export class Values {
     return marked.$ === "codec" ? this.#decode(marked) : DECODERS[marked.$]?.(marked, within);
   }
 
-  /** An argument of a linked call in its text, which a replay compares. */
+  /** An argument of a linked call in its text, which a replay compares. What an object has for JSON counts. */
   show(value: unknown): string {
     if (value instanceof AbortSignal) return "signal";
     if (typeof value === "function") return "function";
-    return JSON.stringify(this.encode(value));
+    return JSON.stringify(this.encode(value, [], true));
   }
 
   #decode({ c, v }: Marked): object {
@@ -70,12 +70,16 @@ function encodeScalar(value: unknown): unknown {
   return typeof value === "function" ? { $: "linked", v: {} } : value;
 }
 
-function encodeObject(value: object, within: (part: unknown) => unknown): unknown {
+function encodeObject(value: object, within: (part: unknown) => unknown, isText: boolean): unknown {
   if (types.isDate(value)) return { $: "date", v: value.getTime() };
   if (value instanceof Uint8Array) return { $: "bytes", v: Buffer.from(value).toString("base64") };
   if (value instanceof Map) return { $: "map", v: [...value].map(within) };
   if (value instanceof Set) return { $: "set", v: [...value].map(within) };
   if (value instanceof Error) return encodeError(value, within);
+  if (value instanceof URL) return { $: "url", v: value.href };
+  if (types.isRegExp(value)) return { $: "regexp", v: [value.source, value.flags] };
+  if (isText && "toJSON" in value && typeof value.toJSON === "function")
+    return { $: "json", v: within(value.toJSON()) };
   if (isLinkable(value)) return { $: "linked", v: dataOf(value, within) };
   const entries = Object.entries(value).map(([name, part]) => [name, within(part)] as const);
   return MARK in value ? { $: "object", v: entries } : Object.fromEntries(entries);
@@ -103,6 +107,8 @@ const DECODERS: Readonly<Record<string, (marked: Marked, within: Within) => unkn
   bytes: ({ v }) => Buffer.from(v as string, "base64"),
   map: ({ v }, within) => new Map(within(v) as [unknown, unknown][]),
   set: ({ v }, within) => new Set(within(v) as unknown[]),
+  url: ({ v }) => new URL(v as string),
+  regexp: ({ v }) => new RegExp(...(v as [string, string])),
   object: ({ v }, within) => decodeEntries(v as [string, unknown][], within),
   error: ({ v, c }, within) => decodeError(within(v) as { readonly message: string }, within(c)),
   linked: ({ v }, within) => standIn(within(v) as object),

@@ -350,16 +350,25 @@ it("answers calls of linked systems from the recording, and makes none", async (
     price: async (name: string) => {
       calls += 1;
       if (name === "bad") throw Object.assign(new Error("no such thing"), { code: "E_SHOP" });
-      return { name, prices: new Map([["EUR", 5n]]), since: new Date(0) };
+      const page = { at: new URL("https://shop.example/"), names: /^t/ };
+      return { name, prices: new Map([["EUR", 5n]]), since: new Date(0), page };
     },
     shelf: (number: number) => ({ count: async () => number + ++calls }),
   };
   const setup = marker(async ({ link }) => {
     const { price, shelf } = link(shop, "shop");
-    const { prices, since } = await price("tea");
+    const { prices, since, page } = await price("tea");
     const error = await price("bad").catch((reason: Error & { code?: string }) => reason);
     const count = await shelf(10).count();
-    return [prices.get("EUR"), since.toISOString(), (error as { code?: string }).code, count];
+    const { code } = error as { code?: string };
+    return [
+      prices.get("EUR"),
+      since.toISOString(),
+      page.at.host,
+      page.names.test("tea"),
+      code,
+      count,
+    ];
   });
   const recording = await record(setup);
   expect(calls).toBe(3);
@@ -367,13 +376,30 @@ it("answers calls of linked systems from the recording, and makes none", async (
   expect([report.divergence?.text, report.foreign, calls]).toEqual([undefined, [], 3]);
 });
 
-it("compares the whole of an argument of a linked system", async () => {
-  const text = "x".repeat(1e5);
-  const writing = (end: string): OperatorSetup =>
-    marker(({ link }) => link({ put: async (_: string) => "seen" }, "shop").put(text + end));
-  const recording = await record(writing("a"));
-  expect((await replay(recording, { setup: writing("a") })).divergence).toBeUndefined();
-  expect((await replay(recording, { setup: writing("b") })).divergence?.path).toBe("c");
+/** An amount whose fields nobody sees, but for JSON. */
+class Amount {
+  readonly #cents: number;
+
+  constructor(cents: number) {
+    this.#cents = cents;
+  }
+
+  toJSON(): string {
+    return `${this.#cents} cents`;
+  }
+}
+
+it.for<readonly [string, (end: number) => unknown]>([
+  ["a long text", (end) => "x".repeat(1e5) + end],
+  ["a URL", (end) => ({ at: new URL(`https://shop.example/${end}`) })],
+  ["a RegExp", (end) => new RegExp(`${end}`)],
+  ["an object with a form for JSON", (end) => [new Amount(end)]],
+])("compares the whole of an argument of a linked system: %s", async ([, argument]) => {
+  const writing = (end: number): OperatorSetup =>
+    marker(({ link }) => link({ put: async (_: unknown) => "seen" }, "shop").put(argument(end)));
+  const recording = await record(writing(1));
+  expect((await replay(recording, { setup: writing(1) })).divergence).toBeUndefined();
+  expect((await replay(recording, { setup: writing(2) })).divergence?.path).toBe("c");
 });
 
 /** Copies the data of a Secret, and what is made of it, to a ConfigMap, and to another Secret. */
