@@ -19,6 +19,21 @@ export function foreignOf({ c, s }: Line): Foreign {
   return { name: `${c}`, stack: `${s}` };
 }
 
+/** Names that an error has beside the first one. */
+const NAMED = 5;
+
+/**
+ * What a program used, in the words of an error: the first one with its stack, others by their names.
+ *
+ * @param foreign - at least one
+ * @returns the text, which goes on after "used"
+ */
+export function foreignText([first, ...others]: readonly Foreign[]): string {
+  const names = new Set(others.map(({ name }) => name).filter((name) => name !== first?.name));
+  const also = names.size === 0 ? "" : ` (also used: ${[...names].slice(0, NAMED).join(", ")})`;
+  return `${first?.name}, which no recording has; use clock, random or link of its context${also}\n${first?.stack}`;
+}
+
 /** Names of the resources of Node whose callbacks a program can wait for, beside promises. */
 const RESOURCES: readonly (readonly [type: RegExp, name: string])[] = [
   [/^Timeout$/, "setTimeout"],
@@ -53,8 +68,9 @@ const VALUES: readonly (readonly [text: string, owner: object, names: RegExp])[]
   ["process.memoryUsage", process.memoryUsage, /^rss$/],
 ];
 
-/** Most that are kept. */
+/** Most stacks of a name that are kept, and most names: one of them must not hide the others. */
 const MOST = 20;
+const MOST_NAMES = 1_000;
 
 /** Frames between a call and the function that a program calls. */
 const OWN_FRAME = /recording[/\\]foreign\.|node:internal|at new Promise|async_hooks/;
@@ -76,7 +92,9 @@ function framesOf(name: string): string[] {
 
 /** Whether Node calls a function that it offers to programs too, as `require` reads a file. */
 function isCalledByNode(): boolean {
-  const caller = framesOf("").find((frame) => !/recording[/\\]foreign\./.test(frame));
+  // That of node:crypto is a function of Node which calls the other one.
+  const own = /recording[/\\]foreign\.|getRandomValues \(node:/;
+  const caller = framesOf("").find((frame) => !own.test(frame));
   return caller === undefined || /\bnode:/.test(caller);
 }
 
@@ -93,11 +111,13 @@ function isMadeAtOnce(): boolean {
  * @returns an object that stops it
  */
 export function watchForeign(tape: Pick<Tape, "isInside">, found: Foreign[]): Disposable {
+  const stacks = new Map<string, Set<string>>();
   const note = (name: string): void => {
-    if (!tape.isInside || found.length === MOST) return;
+    const known = stacks.get(name) ?? new Set();
+    if (!tape.isInside || known.size === MOST || stacks.size === MOST_NAMES) return;
     const stack = stackOf(name);
-    if (!found.some((other) => other.name === name && other.stack === stack))
-      found.push({ name, stack });
+    if (!known.has(stack)) found.push({ name, stack });
+    stacks.set(name, known.add(stack));
   };
   const called = (name: string): void => {
     if (tape.isInside && !isCalledByNode()) note(name);

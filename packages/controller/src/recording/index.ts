@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-export { type Foreign, watchForeign } from "./foreign.ts";
+export { type Foreign, foreignText, watchForeign } from "./foreign.ts";
 export type { Head } from "./head.ts";
 export { type Divergence, Player, type PlayerOptions, type Replayed } from "./player.ts";
 export { Recorder, type RecorderOptions } from "./recorder.ts";

@@ -83,6 +83,8 @@ export class Player extends Tape {
   readonly #open = new Map<number, Call>();
   /** Calls that came before their turn. */
   readonly #early: Call[] = [];
+  /** Those of them that came before this turn. */
+  #due = new Set<Call>();
   readonly #foreign: Foreign[] = [];
   readonly #recorded: RecordedCalls;
   readonly #last: Line[] = [];
@@ -201,8 +203,9 @@ export class Player extends Tape {
       await this.#settle(turn);
       if (this.#divergence !== undefined) break;
     }
-    const [early] = this.#early;
-    if (early !== undefined && this.#turn.isLast === "end") this.#diverge(early.ask, undefined);
+    // A process that was killed may have made the calls of its last turn.
+    const early = this.#early.find((call) => this.#turn.isLast === "end" || this.#due.has(call));
+    if (early !== undefined) this.#diverge(early.ask, undefined);
     this.#compareEnds(end, this.#turn.end);
     return value;
   }
@@ -224,6 +227,7 @@ export class Player extends Tape {
 
   #begin(turn: Turn): void {
     this.#turn = turn;
+    this.#due = new Set(this.#early);
     this.#reads = 0;
     for (const input of turn.inputs) {
       this.#now = input.t as number;

@@ -34,7 +34,7 @@ export class Values {
     if (Array.isArray(value)) return value.map(within);
     const codec = this.#codecs.find((one) => one.is(value));
     if (codec !== undefined) return { $: "codec", c: codec.name, v: within(codec.encode(value)) };
-    return encodeObject(value, within, isText);
+    return encodeOfClass(value, within) ?? (isText ? textForm : encodeObject)(value, within);
   }
 
   /** The value of `encode`. An object with methods becomes one whose methods do nothing. */
@@ -70,31 +70,50 @@ function encodeScalar(value: unknown): unknown {
   return typeof value === "function" ? { $: "linked", v: {} } : value;
 }
 
-function encodeObject(value: object, within: (part: unknown) => unknown, isText: boolean): unknown {
+/** The data of classes of JavaScript that come back as what they were. */
+function encodeOfClass(value: object, within: (part: unknown) => unknown): Marked | undefined {
   if (types.isDate(value)) return { $: "date", v: value.getTime() };
   if (value instanceof Uint8Array) return { $: "bytes", v: Buffer.from(value).toString("base64") };
   if (value instanceof Map) return { $: "map", v: [...value].map(within) };
   if (value instanceof Set) return { $: "set", v: [...value].map(within) };
   if (value instanceof Error) return encodeError(value, within);
   if (value instanceof URL) return { $: "url", v: value.href };
-  if (types.isRegExp(value)) return { $: "regexp", v: [value.source, value.flags] };
-  if (isText && "toJSON" in value && typeof value.toJSON === "function")
-    return { $: "json", v: within(value.toJSON()) };
-  if (isLinkable(value)) return { $: "linked", v: dataOf(value, within) };
+  return types.isRegExp(value) ? { $: "regexp", v: [value.source, value.flags] } : undefined;
+}
+
+function encodeObject(value: object, within: (part: unknown) => unknown): unknown {
+  if (isLinkable(value)) return { $: "linked", v: dataOf(value, within, isLinkable) };
   const entries = Object.entries(value).map(([name, part]) => [name, within(part)] as const);
   return MARK in value ? { $: "object", v: entries } : Object.fromEntries(entries);
+}
+
+/** What is compared of an object that nobody reads back. */
+function textForm(value: object, within: (part: unknown) => unknown): unknown {
+  if (value instanceof URLSearchParams) return { $: "query", v: `${value}` };
+  if (types.isAnyArrayBuffer(value)) return within(new Uint8Array(value));
+  if (ArrayBuffer.isView(value))
+    return within(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  if ("toJSON" in value && typeof value.toJSON === "function")
+    return { $: "json", v: within(value.toJSON()) };
+  if (!isLinkable(value)) return encodeObject(value, within);
+  return { $: "linked", v: dataOf(value, within, (part) => typeof part === "function") };
 }
 
 function encodeError(error: Error, within: (part: unknown) => unknown): Marked {
   const { name, message, cause } = error;
   const own = Object.entries(error).filter(([, part]) => !isLinkable(part));
-  const fields = { ...Object.fromEntries(own), name, message };
+  const errors = error instanceof AggregateError && { errors: error.errors as unknown };
+  const fields = { ...Object.fromEntries(own), ...errors, name, message };
   return { $: "error", v: within(fields), ...(cause !== undefined && { c: within(cause) }) };
 }
 
 /** The data of an object that has methods too, such as the rows of a result. */
-function dataOf(value: object, within: (part: unknown) => unknown): unknown {
-  const data = Object.entries(value).filter(([, part]) => !isLinkable(part));
+function dataOf(
+  value: object,
+  within: (part: unknown) => unknown,
+  isLeftOut: (part: unknown) => boolean,
+): unknown {
+  const data = Object.entries(value).filter(([, part]) => !isLeftOut(part));
   return Object.fromEntries(data.map(([name, part]) => [name, within(part)]));
 }
 

@@ -1,6 +1,7 @@
 import { silentLogger } from "@holdfast/controller";
 import {
   type Foreign,
+  foreignText,
   type Line,
   Player,
   Recording,
@@ -164,11 +165,8 @@ const NO_SIGNALS = { on: nothing, off: nothing, exit: nothing };
 function reportOf({ divergence, calls, inputs, foreign, timers }: Replayed): ReplayReport {
   const rest = { requests: calls, inputs, foreign, timers };
   if (divergence === undefined) return { divergence, ...rest };
-  const [first] = foreign;
-  if (first !== undefined)
-    throw new Error(
-      `replay: no verdict: the operator used ${first.name}, which no recording has; use clock, random or link of its context\n${first.stack}`,
-    );
+  if (foreign.length > 0)
+    throw new Error(`replay: no verdict: the operator used ${foreignText(foreign)}`);
   const { call: request, recorded, path, overdue } = divergence;
   const text = [
     recorded?.k === "end"

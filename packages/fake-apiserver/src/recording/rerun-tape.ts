@@ -25,6 +25,11 @@ export interface RerunTapeOptions {
 /** Calls that are no calls of linked systems. */
 const OWN = /^(stop$|callback$|signal |transport\.|health server\.)/;
 
+/** Whether a call is one of a linked system. */
+export function isOfSystem(text: string): boolean {
+  return !OWN.test(text);
+}
+
 /** Milliseconds by which a call may come earlier than the recorded one whose instants it gets. */
 const EARLY = 100;
 
@@ -77,12 +82,12 @@ export class RerunTape extends Tape {
       if (isOpen) this.inside(() => course.take(input, live));
     };
     const text = `${ask["c"]}`;
-    const isOfSystem = ask.k === "l" && !OWN.test(text);
-    if (isOfSystem) this.#options.onCall(text);
-    const isDone = ask.k === "q" || (isOfSystem && this.#options.hasWorld);
+    const isLinked = ask.k === "l" && isOfSystem(text);
+    if (isLinked) this.#options.onCall(text);
+    const isDone = ask.k === "q" || (isLinked && this.#options.hasWorld);
     const end = isDone
       ? this.outside(() => course.begin(take))
-      : this.outside(() => this.#answer(text, take, isOfSystem));
+      : this.outside(() => this.#answer(text, take, isLinked));
     return {
       close: () => {
         if (!isOpen) return;
@@ -97,19 +102,19 @@ export class RerunTape extends Tape {
   }
 
   /** Answers as it was recorded, or as the same call was answered before. */
-  #answer(text: string, take: Course["take"], isOfSystem: boolean): () => void {
+  #answer(text: string, take: Course["take"], isLinked: boolean): () => void {
     const now = this.read();
     const next = this.#left.get(text)?.shift();
-    const recorded = next ?? (isOfSystem ? this.#latest.get(text) : undefined);
+    const recorded = next ?? (isLinked ? this.#latest.get(text) : undefined);
     if (recorded !== undefined) this.#latest.set(text, recorded);
     const { at: asked = 0, inputs = [] } = recorded ?? {};
     const timers = inputs.map(({ at, line }) => {
       const isThen = next !== undefined && asked <= now + EARLY && at >= now;
       const delay = isThen ? at - now : at - asked;
-      const late = isOfSystem ? this.#options.lateBy(Math.min(delay, 1_000)) : 0;
+      const late = isLinked ? this.#options.lateBy(Math.min(delay, 1_000)) : 0;
       return this.machine.afterFunc(delay + late, () => take(line, undefined));
     });
-    if (isOfSystem && recorded === undefined)
+    if (isLinked && recorded === undefined)
       timers.push(this.machine.afterFunc(1, () => take(...this.#guess(text))));
     return () => {
       for (const timer of timers) timer.stop();

@@ -1,5 +1,5 @@
 import { FakeClock, isLivelockError } from "@holdfast/clock/testing";
-import { type Foreign, Recording, watchForeign } from "@holdfast/controller/recording";
+import { type Foreign, foreignText, Recording, watchForeign } from "@holdfast/controller/recording";
 import type { WorldContext } from "@holdfast/explore";
 import { func, type Kinds, messageOf, read, required, show, whole } from "@holdfast/kit";
 import {
@@ -12,10 +12,11 @@ import {
 import { seededRandom } from "@holdfast/wait/strategies";
 import { resourceList } from "../server/kinds.ts";
 import type { Normalise } from "../server/normal-form.ts";
+import { statusOf } from "./exchange.ts";
 import { Incident } from "./incident.ts";
 import { operatorOf, type Program } from "./replay.ts";
 import { RerunApi } from "./rerun-api.ts";
-import { RerunTape } from "./rerun-tape.ts";
+import { isOfSystem, RerunTape } from "./rerun-tape.ts";
 import { RerunTransport } from "./rerun-transport.ts";
 import { type ShadowWrite, Written } from "./written.ts";
 
@@ -102,6 +103,8 @@ interface Run {
   readonly failure: { readonly cause: unknown } | undefined;
   /** Reconciles, and calls of its setup, that did not end. */
   readonly pending: number;
+  /** Timers that wait in the end. */
+  readonly timers: number;
   readonly foreign: readonly Foreign[];
 }
 
@@ -161,18 +164,16 @@ export async function shadow<World = undefined>(
   const [first] = olds as [Run];
   requireNoWait([...first.foreign, ...incident.foreign]);
   requireRecorded(olds, incident);
+  requireRepeated(first, recordedTimes(incident, { hasWorld: world !== undefined, normalise }));
   const run = await runOf(setup, 0);
   requireNoWait(run.foreign);
   requireNoFailure(run, first);
   const report = compare(run, olds);
-  const { news, lost, orphans, loop } = report;
-  if (run.pending > first.pending && news.length === 0 && loop === undefined)
-    throw new Error(
-      "shadow: no verdict: setup or one of its reconciles did not end; it waits for others, or for something that no recording has",
-    );
+  requireEnd(run, first, report);
+  const { news, lost, orphans } = report;
   if (news.length + lost.length + orphans.length === 0) return report;
-  if (first.foreign.length > 0) requireSame(first, await runOf(upgradeFrom, 0));
-  if (run.foreign.length > 0) requireSame(run, await runOf(setup, 0));
+  await requireSame(first, () => runOf(upgradeFrom, 0));
+  await requireSame(run, () => runOf(setup, 0));
   return report;
 }
 
@@ -191,8 +192,46 @@ function requireRecorded(olds: readonly Run[], incident: Incident): void {
  * the program would have done then is not known
  */
 function requireNoWait(foreign: readonly Foreign[]): void {
-  const wait = foreign.find(({ name }) => !OF_VALUES.test(name));
-  if (wait !== undefined) throw noVerdict(wait);
+  const waits = foreign.filter(({ name }) => !OF_VALUES.test(name));
+  if (waits.length > 0) throw noVerdict(waits);
+}
+
+/**
+ * @throws Error if the recorded program used a value that no recording has, and does not write again what it wrote: no change
+ * of it would be seen
+ */
+function requireRepeated({ writes, foreign }: Run, recorded: ReadonlyMap<string, number>): void {
+  const made = timesOf(writes);
+  for (const [request, times] of recorded)
+    if (foreign.length > 0 && times > 2 * (made.get(request) ?? 0)) throw noVerdict(foreign);
+}
+
+/** How often the recorded program wrote each object, and called each method of a linked system. */
+function recordedTimes(
+  incident: Incident,
+  { hasWorld, normalise }: { readonly hasWorld: boolean; readonly normalise: Normalise },
+): Map<string, number> {
+  const { mono } = incident.head;
+  const recorded = new Written(incident.wallOf(mono));
+  for (const exchange of incident.exchanges) {
+    const { at, request } = exchange;
+    recorded.add({ at, request, status: statusOf(exchange) });
+  }
+  // Fakes may answer otherwise. Calls of a snapshot were made before.
+  const linked = hasWorld ? [] : [...incident.calls].filter(([text]) => isOfSystem(text));
+  for (const [request, calls] of linked)
+    for (const { at } of calls) if (at > mono) recorded.add({ at, request, status: 200 });
+  return timesOf(recorded.byText(incident.served, new Map(), normalise));
+}
+
+/** How often each object was written and each method called, whatever the bodies and arguments. */
+function timesOf(writes: Run["writes"]): Map<string, number> {
+  const all = new Map<string, number>();
+  for (const { request, times } of writes.values()) {
+    const [name = ""] = request.split("(");
+    all.set(name, (all.get(name) ?? 0) + times);
+  }
+  return all;
 }
 
 /** @throws Error if a program fails where the recorded one does not */
@@ -201,17 +240,27 @@ function requireNoFailure({ failure }: Run, old: Run): void {
     throw new Error("shadow: setup fails where upgradeFrom does not", failure);
 }
 
-/** @throws Error if a program used something that no recording has, and it may have changed its writes */
-function requireSame(run: Run, again: Run): void {
-  const { foreign } = run;
-  const { news, lost } = compare(again, [run]);
-  if (news.length + lost.length > 0) throw noVerdict(foreign[0] as Foreign);
+/**
+ * @throws Error if the new version wrote nothing new and is at work in the end, and no more timers than those of the recorded
+ * one wait: it waits for what never comes
+ */
+function requireEnd(run: Run, first: Run, { news, loop }: ShadowReport): void {
+  const hasEnded = run.pending <= first.pending || run.timers > first.timers;
+  if (!hasEnded && news.length === 0 && loop === undefined)
+    throw new Error(
+      "shadow: no verdict: setup or one of its reconciles did not end; it waits for others, or for something that no recording has",
+    );
 }
 
-function noVerdict({ name, stack }: Foreign): Error {
-  return new Error(
-    `shadow: no verdict: the operator used ${name}, which no recording has; use clock, random or link of its context\n${stack}`,
-  );
+/** @throws Error if a program used something that no recording has, and it may have changed its writes */
+async function requireSame(run: Run, repeat: () => Promise<Run>): Promise<void> {
+  if (run.foreign.length === 0) return;
+  const { news, lost } = compare(await repeat(), [run]);
+  if (news.length + lost.length > 0) throw noVerdict(run.foreign);
+}
+
+function noVerdict(foreign: readonly Foreign[]): Error {
+  return new Error(`shadow: no verdict: the operator used ${foreignText(foreign)}`);
 }
 
 /** Functions that return another value in each run, and take no time. They do no harm if two runs write the same. */
@@ -260,6 +309,7 @@ async function runIn<World>(
   const note = (request: KubeRequest | string, status: number): void => {
     sent.count(
       typeof request === "string" ? request : `${request.method} ${request.path.split("?")[0]}`,
+      Math.max(0, api.time - end) / Math.max(1_000, end - head.mono),
     );
     written.add({ at: api.time - head.mono, status, request });
   };
@@ -274,6 +324,7 @@ async function runIn<World>(
   const systems = world?.({ clock: tape.clock, random: seededRandom(head.seed) }) as World;
   const run: { -readonly [Name in keyof Run]?: Run[Name] } = {};
   const foreign: Foreign[] = [];
+  let timers = 0;
   const running = runOperator.bind(undefined, {
     ...{ ...operator, health: false, recording: tape },
     transport: { ...operator.transport, send: (...asked) => transport.send(...asked) },
@@ -286,7 +337,10 @@ async function runIn<World>(
       run.failure = { cause };
     };
     const over = (): Promise<void> => clock.sleep(end - head.mono + AFTER);
-    await clock.run(() => Promise.race([running(signal).catch(fail), sent.tooMany, over()]));
+    await clock.run(async () => {
+      await Promise.race([running(signal).catch(fail), sent.tooMany, over()]);
+      timers = clock.waiters();
+    });
   } catch (error) {
     if (!isLivelockError(error)) throw error;
     run.loop = messageOf(error);
@@ -296,7 +350,7 @@ async function runIn<World>(
   const writes = written.byText(served, api.labels, normalise);
   const { failure, loop = sent.loop } = run;
   const { pending } = counted;
-  return { writes, orphans: api.orphans, loop, failure, pending, foreign };
+  return { writes, orphans: api.orphans, loop, failure, pending, timers, foreign };
 }
 
 /** @throws TypeError for a path of a resource that the server does not have */
@@ -342,6 +396,7 @@ class Sends {
   readonly #most: number;
   readonly #counts = new Map<string, number>();
   #all = 0;
+  #isOver = false;
   #end: () => void = () => {};
 
   constructor(most: number) {
@@ -353,14 +408,17 @@ class Sends {
 
   /** The most frequent request, if there were too many. */
   get loop(): string | undefined {
-    if (this.#all <= this.#most) return undefined;
+    if (!this.#isOver) return undefined;
     const [first] = [...this.#counts].toSorted(([, one], [, other]) => other - one);
     return first && `${first[0]}, ${first[1]} times`;
   }
 
-  count(text: string): void {
+  /** @param beyond - the time since the last line of the recording, as a multiple of its length: as many more may come */
+  count(text: string, beyond: number): void {
     this.#counts.set(text, (this.#counts.get(text) ?? 0) + 1);
     this.#all += 1;
-    if (this.#all > this.#most) this.#end();
+    if (this.#all <= this.#most * (1 + beyond)) return;
+    this.#isOver = true;
+    this.#end();
   }
 }

@@ -1,6 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { execFile, execFileSync } from "node:child_process";
-import { createHash, generateKeyPairSync, randomFillSync, randomUUID } from "node:crypto";
+import {
+  createHash,
+  generateKeyPairSync,
+  getRandomValues,
+  randomFillSync,
+  randomUUID,
+} from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { opendir, readFile } from "node:fs/promises";
@@ -148,6 +154,7 @@ it.for<readonly [string, () => unknown]>([
   ["crypto.randomUUID", () => crypto.randomUUID()],
   ["crypto.randomUUID", () => randomUUID()],
   ["crypto.getRandomValues", () => crypto.getRandomValues(new Uint8Array(8))],
+  ["crypto.getRandomValues", () => getRandomValues(new Uint8Array(8))],
   ["crypto.randomFillSync", () => randomFillSync(new Uint8Array(8))],
   ["crypto.generateKeyPairSync", () => generateKeyPairSync("ed25519")],
   ["Date.now", () => Date.now()],
@@ -168,6 +175,34 @@ it.for<readonly [string, () => unknown]>([
   const ended = replay(recording, { setup: differing(use) });
   await expect(ended).rejects.toThrow(`the operator used ${name}, which no recording has`);
   await expect(ended).rejects.toThrow("replay.test.ts");
+});
+
+it("names all that the operator used", async () => {
+  const using = (text: string): OperatorSetup =>
+    marker(() => [Date.now() > 0, Math.random() < 1, text]);
+  const recording = await record(using("seen"));
+  await expect(replay(recording, { setup: using("other") })).rejects.toThrow(
+    "the operator used Date.now, which no recording has; use clock, random or link of its context (also used: Math.random)",
+  );
+});
+
+it("shows a call that a killed process has not made, with patience too", async () => {
+  const eager: OperatorSetup = marker(({ client }) => {
+    void client.patch(ConfigMap, ann, { data: { extra: "yes" } }).catch(() => {});
+    return "seen";
+  });
+  const recording = await record(marker(() => "seen"));
+  const [path = ""] = recording.files;
+  const lines = gunzipSync(readFileSync(path)).toString().split("\n");
+  const stop = lines.findIndex((line) => line.includes('"k":"S"'));
+  writeFileSync(path, gzipSync(`${lines.slice(0, stop).join("\n")}\n`));
+  const cut = await openRecording(path);
+  for (const patience of [0, 20]) {
+    const { divergence } = await replay(cut, { setup: eager, patience });
+    expect(divergence?.request).toMatchObject({ m: "PATCH" });
+    const same = await replay(cut, { setup: marker(() => "seen"), patience });
+    expect(same.divergence).toBeUndefined();
+  }
 });
 
 /** Another process or thread answers. */
@@ -393,6 +428,11 @@ it.for<readonly [string, (end: number) => unknown]>([
   ["a long text", (end) => "x".repeat(1e5) + end],
   ["a URL", (end) => ({ at: new URL(`https://shop.example/${end}`) })],
   ["a RegExp", (end) => new RegExp(`${end}`)],
+  ["a query", (end) => new URLSearchParams({ page: `${end}` })],
+  ["a buffer", (end) => new Uint8Array([end]).buffer],
+  ["a part of a buffer", (end) => new DataView(new Uint8Array([0, end]).buffer, 1)],
+  ["several errors", (end) => new AggregateError([new Error(`${end}`)])],
+  ["a part with methods", (end) => ({ use() {}, part: { end, use() {} } })],
   ["an object with a form for JSON", (end) => [new Amount(end)]],
 ])("compares the whole of an argument of a linked system: %s", async ([, argument]) => {
   const writing = (end: number): OperatorSetup =>

@@ -20,7 +20,7 @@ import {
   type StartWork,
 } from "@holdfast/kubernetes";
 import { seededRandom } from "@holdfast/wait/strategies";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
 
 type Map = KubeObject & { data?: { [name: string]: string } };
@@ -426,6 +426,68 @@ it("gives no verdict of a version that waits for an event or a promise of other 
     await expect(tried(recording, { upgradeFrom: plain, setup, timings: 1 })).rejects.toThrow(
       "shadow: no verdict: setup or one of its reconciles did not end",
     );
+});
+
+it("gives no verdict of a program that does not repeat its writes for a value of the machine", async () => {
+  vi.stubEnv("HOLDFAST_TEXT", "seen");
+  const upgradeFrom = marker({ text: () => process.env["HOLDFAST_TEXT"] });
+  const recording = await record(upgradeFrom);
+  vi.stubEnv("HOLDFAST_TEXT", undefined);
+  const setup = marker({ text: () => process.env["HOLDFAST_TEXT"] && "other" });
+  await expect(tried(recording, { upgradeFrom, setup, timings: 1 })).rejects.toThrow(
+    "shadow: no verdict: the operator used process.env.HOLDFAST_TEXT, which",
+  );
+});
+
+it("names a wait behind many values", async () => {
+  const recording = await record(plain);
+  const setup = marker({
+    more: async () => {
+      for (let number = 0; number < 30; number++) Reflect.get(process.env, `NUMBER_${number}`);
+      await sleep(20);
+    },
+  });
+  const shadowed = tried(recording, { upgradeFrom: plain, setup, timings: 1 });
+  await expect(shadowed).rejects.toThrow(noVerdict);
+});
+
+/** A recording of a process that still runs. */
+async function withoutStop(recording: Recording): Promise<Recording> {
+  const [path = ""] = recording.files;
+  const lines = gunzipSync(readFileSync(path)).toString().split("\n");
+  const stop = lines.findIndex((line) => line.includes('"k":"S"'));
+  expect(stop).toBeGreaterThan(0);
+  writeFileSync(path, gzipSync(`${lines.slice(0, stop).join("\n")}\n`));
+  return await openRecording(path);
+}
+
+it("gives a verdict of a version that waits on its clock when the recording ends", async () => {
+  const waiting = (text: string, delay: number): OperatorSetup =>
+    marker({
+      text: () => text,
+      more: ({ clock }) => clock.sleep(delay),
+    });
+  const upgradeFrom = waiting("seen", 10);
+  const recording = await withoutStop(await record(upgradeFrom));
+  for (const delay of [1_900, 100_000]) {
+    const setup = waiting("seen", delay);
+    const { news } = await tried(recording, { upgradeFrom, setup, timings: 1 });
+    expect(news).toEqual([]);
+  }
+});
+
+it("takes no requests after the end of a recording for a loop", async () => {
+  const polling = marker({
+    more: async ({ client, clock }) => {
+      for (;;) {
+        await client.get(ConfigMap, at("ann"));
+        await clock.sleep(50);
+      }
+    },
+  });
+  const recording = await withoutStop(await record(polling));
+  const report = await tried(recording, { upgradeFrom: polling, setup: polling, timings: 1 });
+  expect(report).toEqual(nothing);
 });
 
 it("gives a verdict of a program whose work of the machine ends at once", async () => {
