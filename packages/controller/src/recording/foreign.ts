@@ -59,7 +59,11 @@ const VALUES: readonly (readonly [text: string, owner: object, names: RegExp])[]
   ["Math", Math, /^random$/],
   ["performance", globalThis.performance, /^now$/],
   ["crypto", globalThis.crypto, /^(randomUUID|getRandomValues)$/],
-  ["crypto", crypto, /^(random|generate)\w+$/],
+  [
+    "crypto",
+    crypto,
+    /^(random|generate)\w+$|^(createSign|createECDH|createDiffieHellman|publicEncrypt)$/,
+  ],
   ["fs", fs, /Sync$/],
   ["child_process", childProcess, /Sync$/],
   ["os", os, /./],

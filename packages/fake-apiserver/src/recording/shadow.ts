@@ -91,6 +91,12 @@ export interface ShadowReport {
 
   /** The most frequent request of `setup`, if it sends far more requests than were recorded and was ended. */
   readonly loop: string | undefined;
+
+  /**
+   * Values that one of both used and that no recording has, with their stacks: two runs wrote the same. In production they
+   * may be others, and decide what is written.
+   */
+  readonly foreign: readonly Foreign[];
 }
 
 type Setup<World> = ShadowOptions<World>["setup"];
@@ -279,7 +285,9 @@ function compare(run: Run, olds: readonly Run[]): ShadowReport {
   const { loop } = run;
   const values = (writes: [string, ShadowWrite][]): ShadowWrite[] =>
     writes.map(([, write]) => write);
-  return { news: values(news), lost: loop === undefined ? values(lost) : [], orphans, loop };
+  const foreign = [...(olds[0] as Run).foreign, ...run.foreign];
+  const gone = loop === undefined ? values(lost) : [];
+  return { news: values(news), lost: gone, orphans, loop, foreign };
 }
 
 /** Where programs run, and how their writes are compared. */

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { execFile, execFileSync } from "node:child_process";
 import {
   createHash,
+  createSign,
   generateKeyPairSync,
   getRandomValues,
   randomFillSync,
@@ -142,6 +143,8 @@ it("names a request that the recording does not have", async () => {
   expect(divergence?.request).toMatchObject({ m: "GET" });
 });
 
+const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
+
 /** The operator in a replay: it uses what it used when it was recorded, and then differs. */
 const differing = (use: () => unknown): OperatorSetup =>
   marker(async () => {
@@ -155,6 +158,7 @@ it.for<readonly [string, () => unknown]>([
   ["crypto.randomUUID", () => randomUUID()],
   ["crypto.getRandomValues", () => crypto.getRandomValues(new Uint8Array(8))],
   ["crypto.getRandomValues", () => getRandomValues(new Uint8Array(8))],
+  ["crypto.createSign", () => createSign("sha256").update("text").sign(keys.privateKey)],
   ["crypto.randomFillSync", () => randomFillSync(new Uint8Array(8))],
   ["crypto.generateKeyPairSync", () => generateKeyPairSync("ed25519")],
   ["Date.now", () => Date.now()],

@@ -105,7 +105,7 @@ async function record(
 const tried = (recording: Recording, options: ShadowOptions): Promise<ShadowReport> =>
   shadow(recording, { timings: 2, ...options });
 
-const nothing = { news: [], lost: [], orphans: [], loop: undefined };
+const nothing = { news: [], lost: [], orphans: [], loop: undefined, foreign: [] };
 const plain = marker({});
 
 it("has nothing of the same operator", async () => {
@@ -437,6 +437,19 @@ it("gives no verdict of a program that does not repeat its writes for a value of
   await expect(tried(recording, { upgradeFrom, setup, timings: 1 })).rejects.toThrow(
     "shadow: no verdict: the operator used process.env.HOLDFAST_TEXT, which",
   );
+});
+
+it("names a value by which a version may decide, though nothing differs", async () => {
+  const recording = await record(plain);
+  const setup = marker({
+    more: async (context) => {
+      if (process.env["HOLDFAST_TEXT"] !== undefined || Math.random() < 0) await extra(context);
+    },
+  });
+  const { foreign, ...rest } = await tried(recording, { upgradeFrom: plain, setup, timings: 1 });
+  expect({ ...rest, foreign: [] }).toEqual(nothing);
+  expect(foreign.map(({ name }) => name)).toEqual(["process.env.HOLDFAST_TEXT", "Math.random"]);
+  expect(foreign[0]?.stack).toContain("shadow.test.ts");
 });
 
 it("names a wait behind many values", async () => {

@@ -83,7 +83,7 @@ async function record(
   return await openRecording(directory);
 }
 
-const nothing = { news: [], lost: [], orphans: [], loop: undefined };
+const nothing = { news: [], lost: [], orphans: [], loop: undefined, foreign: [] };
 
 const counting = async ({ client }: FakeApi, round: number): Promise<void> => {
   if (round === 0) {

@@ -93,7 +93,7 @@ it("keeps the snapshot before of a process that is killed while the next one is 
   const recording = await openRecording(directory);
   expect(recording.head.segment).toBeGreaterThan(1);
   const report = await shadow(recording, { upgradeFrom: setup, setup, timings: 1 });
-  expect(report).toEqual({ news: [], lost: [], orphans: [], loop: undefined });
+  expect(report).toEqual({ news: [], lost: [], orphans: [], loop: undefined, foreign: [] });
   const checked = await runBin(["recording", "check", directory], directory);
   expect(checked.code).toBe(1);
   expect(checked.stdout).toContain("shadow begins at a snapshot of it\n");
