@@ -10,11 +10,12 @@ export async function freePort() {
   for (;;) {
     const port = randomInt(...RANGE);
     const server = createServer().listen(port);
-    const isFree = await once(server, "listening").then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
+    try {
+      await once(server, "listening");
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code === "EADDRINUSE") continue;
+      throw error;
+    }
     server.close();
     await once(server, "close");
     return port;

@@ -72,9 +72,8 @@ const VALUES: readonly (readonly [text: string, owner: object, names: RegExp])[]
   ["process.memoryUsage", process.memoryUsage, /^rss$/],
 ];
 
-/** Most stacks of a name that are kept, and most names: one of them must not hide the others. */
+/** Most stacks of a name that are kept: a name must not hide the others. */
 const MOST = 20;
-const MOST_NAMES = 1_000;
 
 /** Frames between a call and the function that a program calls. */
 const OWN_FRAME = /recording[/\\]foreign\.|node:internal|at new Promise|async_hooks/;
@@ -118,7 +117,7 @@ export function watchForeign(tape: Pick<Tape, "isInside">, found: Foreign[]): Di
   const stacks = new Map<string, Set<string>>();
   const note = (name: string): void => {
     const known = stacks.get(name) ?? new Set();
-    if (!tape.isInside || known.size === MOST || stacks.size === MOST_NAMES) return;
+    if (!tape.isInside || known.size === MOST) return;
     const stack = stackOf(name);
     if (!known.has(stack)) found.push({ name, stack });
     stacks.set(name, known.add(stack));

@@ -22,6 +22,7 @@ import {
 import { seededRandom } from "@holdfast/wait/strategies";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { tempFolder } from "../../../../test/temp-folder.ts";
+import { withoutStop } from "./without-stop.ts";
 
 type Map = KubeObject & { data?: { [name: string]: string } };
 type Deploy = KubeObject & { spec?: object; status?: object };
@@ -429,6 +430,7 @@ it("gives no verdict of a version that waits for an event or a promise of other 
 });
 
 it("gives no verdict of a program that does not repeat its writes for a value of the machine", async () => {
+  onTestFinished(() => void vi.unstubAllEnvs());
   vi.stubEnv("HOLDFAST_TEXT", "seen");
   const upgradeFrom = marker({ text: () => process.env["HOLDFAST_TEXT"] });
   const recording = await record(upgradeFrom);
@@ -463,16 +465,6 @@ it("names a wait behind many values", async () => {
   const shadowed = tried(recording, { upgradeFrom: plain, setup, timings: 1 });
   await expect(shadowed).rejects.toThrow(noVerdict);
 });
-
-/** A recording of a process that still runs. */
-async function withoutStop(recording: Recording): Promise<Recording> {
-  const [path = ""] = recording.files;
-  const lines = gunzipSync(readFileSync(path)).toString().split("\n");
-  const stop = lines.findIndex((line) => line.includes('"k":"S"'));
-  expect(stop).toBeGreaterThan(0);
-  writeFileSync(path, gzipSync(`${lines.slice(0, stop).join("\n")}\n`));
-  return await openRecording(path);
-}
 
 it("gives a verdict of a version that waits on its clock when the recording ends", async () => {
   const waiting = (text: string, delay: number): OperatorSetup =>
